@@ -4,24 +4,24 @@
  * the first run.
  */
 import {
-  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, readMember, membersOf, wordIn,
+  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, memberAt, membersOf, readMember, wordIn,
 } from './shape.ts'
-import {
-  a2aSdk, adk, agUi, aiSdk, genkit, inngest, langchain, llamaIndex, mastra, openaiAgents, praisonAi, strands,
-  voltAgent,
-} from './loaders.ts'
+import { Later } from '../../kernel/util/later.ts'
+import { loaders } from './loaders.ts'
 import type { AdaptedAgent } from '../../kernel/define/adapters.ts'
-import type { Later } from '../../kernel/util/later.ts'
 import type { Adapter } from './adapter.ts'
 import type { Has } from './shape.ts'
+
+/** A path to a member, or a function. */
+type Place = string | ((has: Has, agent: object) => unknown)
 
 /** How an agent is taken: its adapter, and where its framework keeps its name and description. */
 interface Adapted {
   readonly adapter: Later<Adapter>
   /** Left out: `name`. */
-  name?(has: Has): unknown
+  readonly name?: Place
   /** Left out: `description`. */
-  description?(has: Has, agent: object): unknown
+  readonly description?: Place
 }
 
 /** What it is, whether an object is one, and how it is taken, or what to write instead. */
@@ -35,13 +35,15 @@ function nameOfPraisonAi(has: Has): unknown {
   return isLike(name, /^Agent_[a-z0-9]+$/) ? undefined : name
 }
 
+const {
+  a2aSdk, adk, agUi, aiSdk, genkit, inngest, langchain, llamaIndex, mastra, openaiAgents, strands,
+} = loaders
+const praisonAi = new Later(async () => (await import('../praisonai.ts')).praisonAi)
+const voltAgent = new Later(async () => (await import('../ai-sdk.ts')).voltAgent)
+
 const agents: readonly AgentShape[] = [
   ['a Runner of the Agent Development Kit', (has) => has(Symbol.for('google.adk.runner')) === true,
-    {
-      adapter: adk,
-      name: (has) => readMember(has('agent'), 'name'),
-      description: (has) => readMember(has('agent'), 'description'),
-    }],
+    { adapter: adk, name: 'agent.name', description: 'agent.description' }],
   ['an agent of the Agent Development Kit, which only its Runner can run',
     (has) => ['baseAgent', 'workflow.baseNode'].some((name) => (
       has(Symbol.for(`google.adk.${name}`)) === true
@@ -49,11 +51,7 @@ const agents: readonly AgentShape[] = [
     `agents: [new InMemoryRunner({ agent, appName: 'app' })], with import { InMemoryRunner } from `
       + `'@google/adk'`],
   ['a flow of Genkit', (has) => genkitKeyOf(has).startsWith('/flow/'),
-    {
-      adapter: genkit,
-      name: (has) => readMember(has('__action'), 'name'),
-      description: (has) => readMember(has('__action'), 'description'),
-    }],
+    { adapter: genkit, name: '__action.name', description: '__action.description' }],
   ['a graph of LangGraph without messages in its state',
     (has) => has('lg_is_pregel') === true && has('channels') !== undefined
       && ['messages', '__previous__'].every((name) => readMember(has('channels'), name) === undefined),
@@ -62,10 +60,7 @@ const agents: readonly AgentShape[] = [
   ['an agent of LangChain',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream')
       && readMember(has('graph'), 'lg_is_pregel') === true,
-    {
-      adapter: langchain, name: (has) => readMember(has('options'), 'name'),
-      description: (has) => readMember(has('options'), 'description'),
-    }],
+    { adapter: langchain, name: 'options.name', description: 'options.description' }],
   ['an agent of Mastra',
     (has) => has('component') === 'AGENT' && areFunctions(has, 'generate', 'stream', 'getInstructions'),
     {
@@ -77,21 +72,15 @@ const agents: readonly AgentShape[] = [
   ['an agent of VoltAgent',
     (has) => lacksRun(has) && areFunctions(has, 'generateText', 'streamText', 'generateObject')
       && has('instructions') !== undefined,
-    {
-      adapter: voltAgent,
-      description: (has) => has('purpose'),
-    }],
+    { adapter: voltAgent, description: 'purpose' }],
   ['an agent of the AI SDK',
     (has) => lacksRun(has) && areFunctions(has, 'generate', 'stream')
       && (isLike(has('version'), /^agent-v\d+$/) || readMember(has('settings'), 'model') !== undefined),
-    { adapter: aiSdk, name: (has) => has('id') }],
+    { adapter: aiSdk, name: 'id' }],
   ['an agent of the OpenAI Agents SDK',
     (has) => lacksRun(has) && areFunctions(has, 'asTool', 'getSystemPrompt', 'getAllTools', 'clone')
       && Array.isArray(has('handoffs')),
-    {
-      adapter: openaiAgents,
-      description: (has) => has('handoffDescription'),
-    }],
+    { adapter: openaiAgents, description: 'handoffDescription' }],
   ['an agent of Strands',
     (has) => lacksRun(has) && areFunctions(has, 'invoke', 'stream', 'cancel', 'takeSnapshot')
       && Array.isArray(has('messages')),
@@ -111,26 +100,19 @@ const agents: readonly AgentShape[] = [
       && (has('simpleImpl') !== undefined || has('taskImpl') !== undefined),
     `groups: [{ name: 'Team', agents: [adapt(one, { name: 'One' }), adapt(two, { name: 'Two' })] }]`],
   ['an agent of LlamaIndex', (has) => areFunctions(has, 'run', 'runStream', 'getAgents'),
-    {
-      adapter: llamaIndex,
-      name: (has) => has('rootAgentName'),
-    }],
+    { adapter: llamaIndex, name: 'rootAgentName' }],
   ['an agent of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'performInference', 'withModel'),
     { adapter: inngest }],
   ['a network of Inngest\'s AgentKit', (has) => areFunctions(has, 'run', 'availableAgents', 'addAgent'),
     { adapter: inngest }],
   ['an agent of AG-UI', (has) => areFunctions(has, 'runAgent', 'abortRun', 'clone', 'setMessages'),
-    { adapter: agUi, name: (has) => has('agentId') }],
+    { adapter: agUi, name: 'agentId' }],
   ['an agent of BeeAI, which holds one conversation',
     (has) => areFunctions(has, 'run', '_run', 'createSnapshot'),
     'run: async (prompt, call) => (await new ReActAgent({ llm, tools, memory: new UnconstrainedMemory() })'
       + '.run({ prompt }, { signal: call.signal })).result.text'],
   ['a client of A2A', (has) => areFunctions(has, 'sendMessage', 'sendMessageStream', 'getAgentCard'),
-    {
-      adapter: a2aSdk,
-      name: (has) => readMember(has('agentCard'), 'name'),
-      description: (has) => readMember(has('agentCard'), 'description'),
-    }],
+    { adapter: a2aSdk, name: 'agentCard.name', description: 'agentCard.description' }],
   ['a prompt of Genkit', (has) => /^\/(?:executable-)?prompt\//.test(genkitKeyOf(has)),
     `${RUN}theirs({ prompt })).text`],
   ['an App of the Agent Development Kit', (has) => has(Symbol.for('google.adk.app')) === true,
@@ -192,10 +174,13 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
     const write = /^(?:agents|groups): /.test(how) ? how : `agents: [{ name: 'Helper', ${how} }]`
     throw new TypeError(`This is ${what}. Write ${write}`)
   }
+  const read = (place: Place): string | undefined => (
+    wordIn(typeof place === 'string' ? memberAt(has, place) : place(has, thing))
+  )
   return {
     what,
-    name: wordIn(how.name === undefined ? has('name') : how.name(has)),
-    description: wordIn(how.description === undefined ? has('description') : how.description(has, thing)),
+    name: read(how.name ?? 'name'),
+    description: read(how.description ?? 'description'),
     async* run(prompt, call) {
       await how.adapter.load()
       yield* how.adapter.loaded.run(thing, prompt, call)

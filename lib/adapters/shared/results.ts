@@ -4,22 +4,23 @@
  */
 import { Later } from '../../kernel/util/later.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
-import {
-  a2aSdk, adk, agUi, aiSdk, genkit, inngest, langchain, llamaIndex, mastra, openaiAgents, strands,
-} from './loaders.ts'
+import { loaders } from './loaders.ts'
 import { areFunctions, hasMembers, isLike, itemsIn, membersOf, readMember } from './shape.ts'
 import type { ForeignResult, ForeignResults, Reader } from '../../kernel/define/adapters.ts'
 import type { Has } from './shape.ts'
 
 /**
- * What it is, whether a value is one, and how it is read, or what to write instead; and the pieces of one that
- * is a stream, where those that it iterates over are not all.
+ * What it is, whether a value is one, and how it is read, or what to write instead; and the pieces of a
+ * stream, where those that it iterates over are not all.
  */
 type ResultShape = readonly [
   what: string, is: (has: Has, names: readonly string[], value: object) => boolean,
   how: Later<Reader> | string, pieces?: (has: Has, result: object) => unknown,
 ]
 
+const {
+  a2aSdk, adk, agUi, aiSdk, genkit, inngest, langchain, llamaIndex, mastra, openaiAgents, strands,
+} = loaders
 const anthropicClient = new Later<Reader>(async () => (
   (await import('../anthropic-client.ts')).anthropicClient
 ))

@@ -26,6 +26,12 @@ export function readMember(value: unknown, member: string): unknown {
   return typeof value === 'object' && value !== null ? membersOf(value)(member) : undefined
 }
 
+/** The member at a path, as in `metadata.name`. */
+export function memberAt(has: Has, path: string): unknown {
+  const [first = '', ...others] = path.split('.')
+  return others.reduce(readMember, has(first))
+}
+
 /** Whether it is a text of this form. Not every object can be made a text. */
 export function isLike(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && pattern.test(value)

@@ -1,16 +1,16 @@
 /** The definition of a tool of another framework, in the words of ours. */
-import { isContent, isRecord } from '../../kernel/define/content.ts'
-import { Fault } from '../../kernel/define/fault.ts'
-import { annotationChecks, isBareResult, toolChecks } from '../../kernel/define/tool.ts'
+import { annotationChecks, toolChecks } from '../../kernel/define/tool.ts'
 import { isPlain, rejectUnknown } from '../../kernel/define/validate.ts'
 import { contract } from '../../kernel/schema/standard.ts'
+import { Later } from '../../kernel/util/later.ts'
 import { schemaForm } from '../schemas/schema-form.ts'
-import { askApproval } from './approval.ts'
 import { adaptTool, looseMembers } from './tools.ts'
 import type { Call } from '../../kernel/define/call.ts'
 import type { ToolAnnotations, ToolDefinition } from '../../kernel/define/tool.ts'
 import type { Schema } from '../../kernel/schema/standard.ts'
 import type { AdaptedTool } from './tools.ts'
+
+const calls = new Later(() => import('./tool-calls.ts'))
 
 /** What an object may have of ours besides what its framework knows. */
 const ownMembers = ['icons', 'timeoutMs', 'scopes', 'task', 'recover', '_meta', 'ui'] as const
@@ -30,7 +30,7 @@ function definitionOf(theirs: AdaptedTool, given: object, name: string | undefin
     throw new TypeError(`This is ${what}, which has no name; write tools: { add: theirs }`)
   }
   const owner = `The tool '${name}'`
-  if (theirs.isLoose && isPlain(given)) {
+  if (theirs.framework === 'any' && isPlain(given)) {
     rejectUnknown(owner, given, [...Object.keys(toolChecks), ...looseMembers])
   }
   const own = isPlain(given) ? ownMembers.flatMap((member) => {
@@ -43,16 +43,9 @@ function definitionOf(theirs: AdaptedTool, given: object, name: string | undefin
     ...outputSchema !== undefined && isPublishable(outputSchema) && { outputSchema },
     ...annotations !== undefined && { annotations: hintsIn(annotations) },
     ...Object.fromEntries(own),
-    async run(args: unknown, call: Call) {
-      if (await theirs.asks(args, call)) {
-        if (!call.can('elicit')) {
-          throw new Fault('unsupported', `${owner} needs the approval of a user, whom this client cannot ask`)
-        }
-        const isApproved = await askApproval(call, undefined, name, args)
-        if (!isApproved) return { isError: true, content: [`The user did not approve '${name}'`] }
-      }
-      return resultOf(await theirs.call(args, call))
-    },
+    run: (args: unknown, call: Call) => calls.use(({ callForeign }) => (
+      callForeign(theirs.framework, name, given, args, call)
+    )),
   }
 }
 
@@ -69,10 +62,4 @@ function isPublishable(schema: object): boolean {
 function hintsIn(annotations: object): ToolAnnotations {
   const known = Object.entries(annotations).filter(([name]) => Object.hasOwn(annotationChecks, name))
   return Object.fromEntries(known)
-}
-
-/** Any object is data, but for content and for a whole result. */
-function resultOf(result: unknown): unknown {
-  if (!isRecord(result) || isContent(result)) return result
-  return Array.isArray(result['content']) && isBareResult(result) ? result : { structuredContent: result }
 }
