@@ -1,8 +1,7 @@
 /**
  * Completion of an argument while a person types it: what an author writes beside a prompt or a resource
- * template, and the normal form of what it proposes.
+ * template.
  */
-import { isStrings } from '../wire/json.ts'
 import { isRecord } from './content.ts'
 import { isOfKind, show } from './validate.ts'
 import type { Call } from './call.ts'
@@ -32,28 +31,6 @@ export type Completers = Readonly<Record<string, Completer | undefined>>
 
 /** Proposals in their normal form: at most 100 values. */
 export type Completion = CompletionInput
-
-/** What one answer may hold, by the specification. */
-const MAX_VALUES = 100
-
-/**
- * The normal form of what a completer returned. Of more than 100 values the first 100 are kept, and
- * `hasMore` says so. Throws `TypeError` for what is no list of strings.
- */
-export function completionOf(output: unknown): Completion {
-  if (Array.isArray(output)) return completionOf({ values: output, total: output.length, hasMore: false })
-  if (!isRecord(output) || !isStrings(output['values'])) {
-    throw new TypeError(`A completer returned ${show(output)}; return a list of strings, `
-      + `or { values, total, hasMore }`)
-  }
-  const { values, total, hasMore } = output
-  const isCut = values.length > MAX_VALUES
-  return {
-    values: isCut ? values.slice(0, MAX_VALUES) : values,
-    ...Number.isSafeInteger(total) ? { total: Number(total) } : isCut && { total: values.length },
-    ...isCut ? { hasMore: true } : typeof hasMore === 'boolean' && { hasMore },
-  }
-}
 
 /** Whether a definition was made here, or copied from one that was. */
 export function hasCompleters(definition: object, kind: 'prompt' | 'resource-template'): boolean {

@@ -1,9 +1,9 @@
 /**
  * A prompt, as an author defines it: a name, arguments that are text, a function that writes the messages.
- * Checked once, then frozen; and the normal form of what it writes. How it is run is in `reading.ts`.
+ * Checked once, then frozen. How it is run is in `reading.ts`, what comes of it in `read-output.ts`.
  */
 import { completersOf, hasCompleters } from './completion.ts'
-import { contentOf, isRecord, isTyped, text } from './content.ts'
+import { isRecord } from './content.ts'
 import {
   checkDefinition, checkMembers, describedChecks, mustBeFlag, mustBeText, requireDefinition, requireName,
   requireString, scopesOf, show,
@@ -163,27 +163,4 @@ function allCompleters(
     completers.set(name, completer)
   }
   return completers
-}
-
-/** The normal form of what `get` returned. Throws `TypeError` for what is no text and no messages. */
-export function promptResultOf(output: unknown): PromptResult {
-  if (typeof output === 'string') return { messages: [{ role: 'user', content: text(output) }] }
-  if (Array.isArray(output)) return { messages: output.map(messageOf) }
-  if (!isRecord(output) || !Array.isArray(output['messages'])) {
-    throw new TypeError(`A prompt returned ${show(output)}; return a string, a list of { role, content }, `
-      + `or { description, messages }`)
-  }
-  const { description, messages } = output
-  return { ...typeof description === 'string' && { description }, messages: messages.map(messageOf) }
-}
-
-function messageOf(input: unknown): PromptMessage {
-  const { role, content } = isRecord(input) ? input : {}
-  if (role !== 'user' && role !== 'assistant') {
-    throw new TypeError(`A message of a prompt has the role ${show(role)}; write 'user' or 'assistant'`)
-  }
-  if (typeof content === 'string') return { role, content: text(content) }
-  if (isTyped(content)) return { role, content: contentOf(content) }
-  throw new TypeError(`A message of a prompt has the content ${show(content)}; `
-    + `write a string or one content block`)
 }

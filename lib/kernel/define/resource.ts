@@ -1,23 +1,21 @@
 /**
  * A resource and a template of resources, as an author defines them: a URI or a form of URIs, a function
- * that reads. Checked once, then frozen; and the normal form of what is read. How they are run is in
- * `reading.ts`. And the page of a tool, which is a resource: what makes it is given with the adapters.
+ * that reads. Checked once, then frozen. How they are run is in `reading.ts`, what comes of it in
+ * `read-output.ts`. And the page of a tool, which is a resource: what makes it is given with the adapters.
  *
  * Spec: RFC 6570 (URI templates).
  */
-import { isUint8Array } from 'node:util/types'
 import { isName, MAX_NAME_BYTES } from '../wire/bounded.ts'
 import { parseTemplate } from '../wire/uri-template.ts'
 import { completersOf, hasCompleters } from './completion.ts'
-import { base64, BYTES, isRecord } from './content.ts'
 import {
   checkDefinition, describedChecks, isOfKind, must, mustBeOneOf, mustBeText, mustBeTexts, mustHave,
-  requireDefinition, requireString, scopesOf, show,
+  requireDefinition, requireString, scopesOf,
 } from './validate.ts'
 import type { UriTemplate } from '../wire/uri-template.ts'
 import type { Call } from './call.ts'
 import type { Completer, Completers } from './completion.ts'
-import type { Annotations, ResourceContents } from './content.ts'
+import type { Annotations } from './content.ts'
 import type { Checks, Described } from './validate.ts'
 
 /** One piece of what a resource holds, as an author may give it: `text`, or `blob` as bytes or base64. */
@@ -192,42 +190,6 @@ export function defineResourceTemplate(
     completers: completersOf(owner, complete, matcher.variables),
     read: (variables, call) => given.read(variables, call),
   })
-}
-
-/** What the contents have of their definition, unless they have it themselves. */
-type Usual = Pick<About, 'mimeType' | '_meta'>
-
-/**
- * The normal form of what `read` returned for `uri`. Throws `TypeError` for what is no text, no bytes and no
- * contents.
- */
-export function contentsOf(output: unknown, uri: string, usual: Usual): readonly ResourceContents[] {
-  if (Array.isArray(output)) return output.map((item) => pieceOf(item, uri, usual))
-  if (typeof output === 'string') return [pieceOf({ text: output }, uri, usual)]
-  if (isUint8Array(output)) return [pieceOf({ blob: output }, uri, usual)]
-  return [pieceOf(output, uri, usual)]
-}
-
-function pieceOf(input: unknown, uri: string, usual: Usual): ResourceContents {
-  const { text, blob, _meta, ...own } = isRecord(input) ? input : {}
-  const hasText = typeof text === 'string' && blob === undefined
-  const hasBlob = (typeof blob === 'string' || isUint8Array(blob)) && text === undefined
-  const bytes = hasBlob ? base64(blob) : undefined
-  if (!hasText && !hasBlob) {
-    throw new TypeError(`The resource '${uri}' was read as ${show(input)}; return a string, a Uint8Array, `
-      + `or contents with either text or blob`)
-  }
-  if (hasBlob && bytes === undefined) {
-    throw new TypeError(`The resource '${uri}' was read as a blob that is no base64; return ${BYTES}`)
-  }
-  const type = typeof own['mimeType'] === 'string' ? own['mimeType'] : usual.mimeType
-  const meta = isRecord(_meta) ? _meta : usual._meta
-  return {
-    uri: typeof own['uri'] === 'string' ? own['uri'] : uri,
-    ...type !== undefined && { mimeType: type },
-    ...hasText ? { text } : bytes !== undefined && { blob: bytes },
-    ...meta !== undefined && { _meta: meta },
-  }
 }
 
 /** Origins that a page may reach, as in `https://api.example.com` or `https://*.example.com`. */

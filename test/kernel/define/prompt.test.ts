@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { definePrompt, promptResultOf } from '../../../lib/kernel/define/prompt.ts'
+import { definePrompt } from '../../../lib/kernel/define/prompt.ts'
+import { promptResultOf } from '../../../lib/kernel/run/read-output.ts'
 import type { Call } from '../../../lib/kernel/define/call.ts'
 
 const call = {} as Call

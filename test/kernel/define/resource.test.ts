@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { contentsOf, defineResource, defineResourceTemplate } from '../../../lib/kernel/define/resource.ts'
+import { defineResource, defineResourceTemplate } from '../../../lib/kernel/define/resource.ts'
+import { contentsOf } from '../../../lib/kernel/run/read-output.ts'
 import type { Call } from '../../../lib/kernel/define/call.ts'
 import type { ResourceDefinition } from '../../../lib/kernel.ts'
 
