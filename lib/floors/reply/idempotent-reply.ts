@@ -7,9 +7,9 @@ import { IDEMPOTENCY_KEY, idempotencyOf } from '../idempotency/idempotency.ts'
 import { andThen, caught } from '../../kernel/util/thenable.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
+import { problemReply } from '../../kernel/wire/problem.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
-import type { Origin } from '../../kernel/define/call.ts'
-import type { Refusal, Reply, Source } from '../../kernel/http/message/exchange.ts'
+import type { Exchange, Refusal, Reply, Source } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { KeyClaim, KeyHold } from '../idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
@@ -25,6 +25,8 @@ export interface Repeatable {
   begin(hold?: KeyHold): MaybePromise<Reply>
   /** The events of an earlier reply that was kept whole. Left out: the events are kept. */
   replay?(reply: string): string
+  /** Makes a refusal in the protocol's form. Left out: a problem document. */
+  readonly refuse?: (refusal: Refusal) => Reply
   /** The headers of events. */
   readonly headers?: readonly string[]
 }
@@ -45,14 +47,12 @@ const refusals: Readonly<Record<
   other: [422, 'This Idempotency-Key belongs to another request; make a new key for each'],
 }
 
-/**
- * `key`: undefined where the request has none, and simply runs. `refuse` makes a refusal in the protocol's
- * form. Throws, or rejects with, a `Fault`.
- */
+/** A request without a key simply runs. Throws, or rejects with, a `Fault`. */
 export function replyOnce(
-  service: Service, key: string | undefined, { principal, requestId }: Origin,
-  refuse: (refusal: Refusal) => Reply, work: Repeatable,
+  service: Service, { head: { idempotencyKey: key }, origin: { principal, requestId } }: Exchange,
+  work: Repeatable,
 ): MaybePromise<Reply> {
+  const { refuse = problemReply } = work
   if (key === undefined) return work.begin()
   if (!IDEMPOTENCY_KEY.test(key)) {
     const detail = 'The Idempotency-Key must be 1 to 255 visible ASCII characters'

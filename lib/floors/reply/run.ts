@@ -9,7 +9,6 @@ import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
 import { plainChannel } from '../conversations/answer-message.ts'
 import { publicFailure } from './reply.ts'
-import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { ArtifactInput } from '../../kernel/define/artifact.ts'
 import type { CallChannel, CallFacts, Origin } from '../../kernel/define/call.ts'
 import type { CallEvent } from '../../kernel/define/event.ts'
@@ -50,13 +49,6 @@ export interface Face<R> {
   readonly keepsWhole?: true
 }
 
-/** What the call of an agent shows of its request. */
-export function factsFor({ kind }: Agent | Group, input: CallFacts): CallFacts {
-  // Which agent of a group went on after a call of a client's tool could not be known.
-  if (kind === 'agent' || input.clientTools === undefined) return input
-  return { ...input, clientTools: [], toolChoice: 'auto' }
-}
-
 /** Runs once, and writes it: by `reply` or by `open`. With a key the run goes on when its client leaves. */
 export class RunWriter<R> implements Source, CallChannel {
   readonly call: LiveCall
@@ -88,11 +80,17 @@ export class RunWriter<R> implements Source, CallChannel {
 
   reply(): MaybePromise<Reply> {
     const { call } = this
-    const result = this.#execute(call, undefined)
+    const result = this.execute()
     if (!isPromised(result)) return andThen(this.#face.whole!(result, call), replyOf)
-    if (this.#hold === undefined) call.cancelOnDisconnect()
+    this.waitWithClient()
     return result.then((later) => this.#face.whole!(later, call)).then(replyOf)
   }
+
+  /** Runs, without writing anything. */
+  execute(emit?: Emit): MaybePromise<R> { return this.#execute(this.call, emit) }
+
+  /** From now on the client is waiting: with its leave the call ends, but for a key. */
+  waitWithClient(): void { if (this.#hold === undefined) this.call.cancelOnDisconnect() }
 
   /** The reply as events. Throws `Fault('busy')`. */
   events(): Reply {
@@ -143,7 +141,7 @@ export class RunWriter<R> implements Source, CallChannel {
     void caught(() => {
       const first = this.#face.begin?.(this.call)
       if (first !== undefined) this.#write(first)
-      return andThen(this.#execute(this.call, this.emit.bind(this)), this.#finish.bind(this))
+      return andThen(this.execute(this.emit.bind(this)), this.#finish.bind(this))
     }, this.#fail.bind(this))
   }
 

@@ -3,34 +3,29 @@
  * Spec: AG-UI 1.0, Events.
  */
 import { artifactOf } from '../../kernel/define/artifact.ts'
-import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
-import { problemReply } from '../../kernel/wire/problem.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
-import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
 import { textOfBlock, textOfBlocks } from '../../floors/reply/markdown.ts'
 import { OpenPart } from '../../floors/reply/open-part.ts'
-import { PassedOver } from '../../floors/chat/passed-over.ts'
-import { valueIn } from '../../floors/reply/reply.ts'
-import { factsFor, RunWriter } from '../../floors/reply/run.ts'
+import { answerOnce, requestIn } from '../../floors/reply/agent-run.ts'
 import { patchFault } from './json-patch.ts'
 import { InterruptRounds } from './questions.ts'
 import { decodeRunInput } from './run-input.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { ArtifactInput } from '../../kernel/define/artifact.ts'
-import type { Origin } from '../../kernel/define/call.ts'
+import type { CallChannel } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { PartForm } from '../../floors/reply/open-part.ts'
-import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
+import type { RunWriter } from '../../floors/reply/run.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
 import type { RunEvent } from '../../floors/answers/run-event.ts'
-import type { Face } from '../../floors/reply/run.ts'
+import type { AgentFace } from '../../floors/reply/agent-run.ts'
 import type { StateSeal } from './questions.ts'
 import type { RunInput } from './run-input.ts'
 
@@ -39,26 +34,20 @@ const VERSION = '1.0'
 
 /** Answers a run. Throws, or rejects with, a `Fault` before its first event. */
 export function answerRun(
-  service: Service, sealing: StateSeal, agent: Agent | Group, { head, body, origin }: Exchange,
+  service: Service, sealing: StateSeal, agent: Agent | Group, exchange: Exchange,
 ): MaybePromise<Reply> {
-  const passed = new PassedOver()
-  const input = decodeRunInput(valueIn(body, service), service.limits, passed)
-  passed.report(service.log, origin)
-  return replyOnce(service, head.idempotencyKey, origin, problemReply, {
-    identity: { agui: agent.id, body },
-    timeoutMs: timeoutOf(service, agent),
-    isStream: true,
-    begin: (hold) => begin(service, sealing, agent, input, origin, hold),
+  const input = requestIn(service, exchange, decodeRunInput)
+  const work = { identity: { agui: agent.id, body: exchange.body }, isStream: true }
+  return answerOnce(service, exchange, agent, input, new AguiFace(input), work, (run) => {
+    run.call.channel = asking(service, sealing, agent, input, run)
+    return run.events()
   })
 }
 
 /** Throws `Fault('invalid')` for an answer to no question of this run. */
-function begin(
-  service: Service, sealing: StateSeal, agent: Agent | Group, input: RunInput, origin: Origin, hold?: KeyHold,
-): Reply {
-  const run = new RunWriter(service, origin, factsFor(agent, input), new AguiFace(input), (call, emit) => (
-    answerMessage(service, agent, input, call, emit, true)
-  ), hold)
+function asking(
+  service: Service, sealing: StateSeal, agent: Agent | Group, input: RunInput, run: RunWriter<Answer>,
+): CallChannel {
   const { call } = run
   const makeRounds = (): InterruptRounds => {
     const subject = [call.principal.id, agent.id, input.threadId, input.prompt]
@@ -68,7 +57,7 @@ function begin(
   }
   // Made when they are needed: few runs ask.
   let rounds = input.resume.length > 0 ? makeRounds() : undefined
-  call.channel = {
+  return {
     asksByReturning: true,
     can: (what) => what === 'elicit' || what === 'elicit-url',
     ask: (question) => (rounds ??= makeRounds()).ask(question),
@@ -77,10 +66,10 @@ function begin(
     event: run.event.bind(run),
     log: run.log.bind(run),
   }
-  return run.events()
 }
 
-class AguiFace implements Face<Answer> {
+class AguiFace implements AgentFace {
+  readonly takesSteps = true
   readonly takesArtifacts = true
   /** It has asked. */
   isOver = false

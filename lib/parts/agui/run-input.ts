@@ -44,7 +44,7 @@ const PLAIN_TEXT = 'text/plain'
 /** What clients show, and no agent has said. */
 const unread: ReadonlySet<unknown> = new Set(['reasoning', 'activity'])
 
-export function decodeRunInput(body: unknown, bounds: JsonBounds, passed: PassedOver): RunInput {
+export function decodeRunInput(body: unknown, passed: PassedOver, bounds: JsonBounds): RunInput {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with threadId, runId and messages')
   const { messages, tools, resume } = body
   const threadId = nameIn(body['threadId'], 'threadId')

@@ -4,14 +4,12 @@
  */
 import { conversationsOf } from '../../floors/conversations/conversation.ts'
 import { isRecord } from '../../kernel/define/content.ts'
-import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
-import { problem, PROBLEM_JSON, problemReply } from '../../kernel/wire/problem.ts'
-import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
+import { problem, PROBLEM_JSON } from '../../kernel/wire/problem.ts'
 import { bounded, problemText, tokenCounts, valueIn, wantsEvents } from '../../floors/reply/reply.ts'
-import { RunWriter } from '../../floors/reply/run.ts'
+import { answerOnce } from '../../floors/reply/agent-run.ts'
 import { decodeQuery } from './query.ts'
 import type { Answer } from '../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
@@ -21,12 +19,10 @@ import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { UserMessage } from '../../floors/conversations/answer-message.ts'
 import type { Service } from '../../kernel/run/service.ts'
-import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
 import type { RunEvent } from '../../floors/answers/run-event.ts'
-import type { Face } from '../../floors/reply/run.ts'
-import type { Query } from './query.ts'
+import type { AgentFace } from '../../floors/reply/agent-run.ts'
 
 interface QueryInput extends CallFacts, UserMessage {
   readonly conversationId: string
@@ -49,19 +45,6 @@ export function answerQuery(
   }
   const prefersEvents = wantsEvents(exchange.head.accept)
   const isStream = query.stream ?? prefersEvents
-  return replyOnce(service, exchange.head.idempotencyKey, exchange.origin, problemReply, {
-    identity: [agent.id, exchange.head.sessionId, body],
-    timeoutMs: timeoutOf(service, agent),
-    isStream,
-    begin: (hold) => begin(service, agent, query, isStream, exchange, hold),
-    replay: replayedAnswer,
-  })
-}
-
-/** Runs a query, or lets its stream run it. Throws, or rejects with, a `Fault`. */
-function begin(
-  service: Service, agent: Agent | Group, query: Query, isStream: boolean, exchange: Exchange, hold?: KeyHold,
-): MaybePromise<Reply> {
   const { query: prompt, history, metadata, sessionId } = query
   const conversationId = sessionId ?? conversationsOf(service).makeId()
   const input: QueryInput = {
@@ -69,18 +52,19 @@ function begin(
     prompt, conversationId, isNamed: sessionId !== undefined, history,
   }
   const face = new QueryFace(agent, input, service.limits)
-  const run = new RunWriter(service, exchange.origin, input, face, (call, emit) => (
-    answerMessage(service, agent, input, call, emit, emit !== undefined)
-  ), hold)
-  if (!isStream) return run.reply()
-  const reply = run.events()
-  if (!input.isNamed || history !== undefined) return reply
-  // Read before the stream begins: where that fails, the query is refused.
-  const known = conversationsOf(service).history(run.call.principal.id, conversationId)
-  if (isThenable(known) && hold === undefined) run.call.cancelOnDisconnect()
-  return andThen(known, (messages) => {
-    input.history = messages
-    return reply
+  return answerOnce(service, exchange, agent, input, face, {
+    identity: [agent.id, exchange.head.sessionId, body], isStream, replay: replayedAnswer,
+  }, (run) => {
+    if (!isStream) return run.reply()
+    const reply = run.events()
+    if (!input.isNamed || history !== undefined) return reply
+    // Read before the stream begins: where that fails, the query is refused.
+    const known = conversationsOf(service).history(run.call.principal.id, conversationId)
+    if (isThenable(known)) run.waitWithClient()
+    return andThen(known, (messages) => {
+      input.history = messages
+      return reply
+    })
   })
 }
 
@@ -93,7 +77,8 @@ function replayedAnswer(reply: string): string {
 }
 
 /** Its events end with `done`, which has the whole reply, or `error`. */
-class QueryFace implements Face<Answer> {
+class QueryFace implements AgentFace {
+  readonly takesSteps = true
   /** A request that is sent again may ask for the other form. */
   readonly keepsWhole = true
   readonly #agent: Agent | Group

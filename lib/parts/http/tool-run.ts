@@ -10,7 +10,6 @@ import { callTool } from '../../kernel/run/call-tool.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
-import { problemReply } from '../../kernel/wire/problem.ts'
 import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
 import { bounded, problemText, tokenCounts, valueIn, wantsEvents } from '../../floors/reply/reply.ts'
 import { RunWriter } from '../../floors/reply/run.ts'
@@ -34,10 +33,9 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Ma
   const isStream = wantsEvents(head.accept)
   const objection = isStream ? exchange.streamObjection : undefined
   if (objection !== undefined) throw new Fault('busy', objection)
-  const { idempotencyKey: key } = head
   // A caller that has lost the scopes does not get an earlier reply either.
-  if (key !== undefined) requireScopes(origin, tool.scopes)
-  return replyOnce(service, key, origin, problemReply, {
+  if (head.idempotencyKey !== undefined) requireScopes(origin, tool.scopes)
+  return replyOnce(service, exchange, {
     identity: { tool: tool.name, body },
     timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
     isStream,

@@ -33,7 +33,7 @@ export interface ChatRequest extends AgentInput {
 }
 
 /** Reads a parsed body. Throws `Fault('invalid')` for the first thing that is wrong. */
-export function decodeChat(body: unknown, bounds: JsonBounds, passed: PassedOver): ChatRequest {
+export function decodeChat(body: unknown, passed: PassedOver, bounds: JsonBounds): ChatRequest {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "messages"')
   const { model, messages, metadata, stream, stream_options: options, stop, tools } = body
   if (typeof model !== 'string' || model === '') {

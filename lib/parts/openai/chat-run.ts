@@ -5,16 +5,14 @@
  */
 import { artifactParts } from '../../floors/answers/answer.ts'
 import { warnOfData } from '../../floors/answers/warnings.ts'
-import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
-import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
-import { bounded, valueIn } from '../../floors/reply/reply.ts'
+import { answerOnce, requestIn } from '../../floors/reply/agent-run.ts'
+import { bounded } from '../../floors/reply/reply.ts'
 import { textOfBlock, textOfBlocks } from '../../floors/reply/markdown.ts'
 import { tokensIn, tokensRead } from '../../floors/chat/messages.ts'
-import { PassedOver } from '../../floors/chat/passed-over.ts'
-import { factsFor, MAX_REASONING, RunWriter } from '../../floors/reply/run.ts'
+import { MAX_REASONING } from '../../floors/reply/run.ts'
 import { decodeChat } from './chat-request.ts'
 import { StoppingText } from './chat-stop.ts'
 import { failureText, openaiRefusal, requireModel } from './openai-errors.ts'
@@ -29,34 +27,22 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
 import type { RunEvent } from '../../floors/answers/run-event.ts'
-import type { Face } from '../../floors/reply/run.ts'
+import type { AgentFace } from '../../floors/reply/agent-run.ts'
 import type { Formatted } from './output-format.ts'
 import type { ChatRequest } from './chat-request.ts'
 
 /** Answers a chat completion. Throws, or rejects with, a `Fault`. */
-export function answerCompletion(
-  service: Service, { head, body, origin }: Exchange,
-): MaybePromise<Reply> {
-  const passed = new PassedOver()
-  const request = decodeChat(valueIn(body, service), service.limits, passed)
-  passed.report(service.log, origin)
+export function answerCompletion(service: Service, exchange: Exchange): MaybePromise<Reply> {
+  const { body, origin } = exchange
+  const request = requestIn(service, exchange, decodeChat)
   const model = requireModel(service, request.model, origin)
-  const { isStream, format } = request
-  return replyOnce(service, head.idempotencyKey, origin, openaiRefusal, {
-    identity: { chat: body },
-    timeoutMs: timeoutOf(service, model),
-    isStream,
-    begin: (hold) => new RunWriter(
-      service, origin, factsFor(model, request), new ChatFace(service, model, request),
-      // An answer in a format is checked before any of it is sent.
-      (call, emit) => (
-        answerMessage(service, model, request, call, format === undefined ? emit : undefined)
-      ), hold,
-    ).replyAs(isStream),
+  return answerOnce(service, exchange, model, request, new ChatFace(service, model, request), {
+    identity: { chat: body }, isStream: request.isStream, refuse: openaiRefusal,
   })
 }
 
-class ChatFace implements Face<Answer> {
+class ChatFace implements AgentFace {
+  readonly isWhole: boolean
   /** A stop sequence has ended the answer. */
   isOver = false
   readonly #service: Service
@@ -74,6 +60,7 @@ class ChatFace implements Face<Answer> {
     this.#service = service
     this.#who = who
     this.#request = request
+    this.isWhole = request.format !== undefined
     this.#text = new StoppingText(request.stops)
   }
 

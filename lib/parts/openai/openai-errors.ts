@@ -64,13 +64,13 @@ export function openaiFault(service: Service, thrown: unknown, requestId: string
 /** The errors of an endpoint. */
 export const openaiErrors: ErrorForm = { refuse: openaiRefusal, failed: openaiFault }
 
+export interface OpenaiFailure { readonly code: string; readonly message: string }
+
 /**
  * What an object that failed shows of it. Clients ask again by themselves, but for a few codes: one of these
  * is for a request that nobody can answer.
  */
-export function openaiFailure(
-  { status, message }: PublicFailure,
-): { readonly code: string; readonly message: string } {
+export function openaiFailure({ status, message }: PublicFailure): OpenaiFailure {
   const isWrong = status === 501 || (status < 500 && status !== 429)
   const code = isWrong ? INVALID_PROMPT : codes.get(status) ?? 'server_error'
   return { code, message: sentenceWithin(message) }
@@ -80,7 +80,7 @@ export function openaiFailure(
  * The members of an `error` event of responses, and the brace at their end: older clients read them as
  * documented, newer ones read the `error` among them.
  */
-export function openaiErrorEvent(code: string, message: string): string {
+export function openaiErrorEvent({ code, message }: OpenaiFailure): string {
   const error = { code, message, param: null }
   const [status = code === INVALID_PROMPT ? 400 : 500] = [...codes].find((one) => one[1] === code) ?? []
   return formatJson({ ...error, error: { type: typeOf(status), ...error } }).slice(1)

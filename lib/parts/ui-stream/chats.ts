@@ -1,23 +1,19 @@
 /** The chats of one server: a message is answered, its stream read again, its run stopped. */
 import { sharedOf } from '../../floors/shared/shared-of.ts'
-import { answerMessage, timeoutOf } from '../../floors/conversations/answer-message.ts'
 import { andThen } from '../../kernel/util/thenable.ts'
-import { problemReply } from '../../kernel/wire/problem.ts'
 import { EVENT_STREAM } from '../../kernel/wire/sse.ts'
-import { replyOnce } from '../../floors/reply/idempotent-reply.ts'
-import { countedCall, valueIn } from '../../floors/reply/reply.ts'
-import { factsFor, RunWriter } from '../../floors/reply/run.ts'
-import { PassedOver } from '../../floors/chat/passed-over.ts'
+import { answerOnce, requestIn } from '../../floors/reply/agent-run.ts'
+import { countedCall } from '../../floors/reply/reply.ts'
 import { decodeChatInput } from './chat-input.ts'
 import { chatKey, ChatStream, ChatStreams } from './chat-streams.ts'
 import { PeerChats } from './peer-chats.ts'
 import { errorEvents, UiFace } from './ui-run.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { Origin } from '../../kernel/define/call.ts'
 import type { Exchange, Reply, Source } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
-import type { KeyHold } from '../../floors/idempotency/idempotency.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
+import type { Answer } from '../../floors/answers/answer.ts'
+import type { RunWriter } from '../../floors/reply/run.ts'
 import type { ChatInput } from './chat-input.ts'
 import type { UiStreamLimits } from './limits.ts'
 
@@ -44,17 +40,12 @@ export class Chats {
     return { count: this.#streams.size, bytes: this.#streams.budget.bytes }
   }
 
-  answer(agent: Agent | Group, { head, body, origin }: Exchange): MaybePromise<Reply> {
-    const passed = new PassedOver()
-    const input = decodeChatInput(valueIn(body, this.#service), passed)
-    passed.report(this.#service.log, origin)
-    return replyOnce(this.#service, head.idempotencyKey, origin, problemReply, {
-      identity: { ui: agent.id, body },
-      timeoutMs: timeoutOf(this.#service, agent),
-      isStream: true,
-      headers: HEADERS,
-      begin: (hold) => this.#begin(agent, input, origin, hold),
-    })
+  answer(agent: Agent | Group, exchange: Exchange): MaybePromise<Reply> {
+    const input = requestIn(this.#service, exchange, decodeChatInput)
+    const face = new UiFace(this.#streams.limits.resumeMs > 0 && !input.isContinued)
+    return answerOnce(this.#service, exchange, agent, input, face, {
+      identity: { ui: agent.id, body: exchange.body }, isStream: true, headers: HEADERS,
+    }, (run) => this.#begin(agent, input, run))
   }
 
   /** The stream of a chat from its begin, where there is one. It counts as a call. */
@@ -78,18 +69,14 @@ export class Chats {
 
   close(): void { this.#streams.close() }
 
-  #begin(agent: Agent | Group, input: ChatInput, origin: Origin, hold?: KeyHold): Reply {
-    const { conversationId: id, isContinued } = input
-    const face = new UiFace(this.#streams.limits.resumeMs > 0 && !isContinued)
-    const run = new RunWriter(this.#service, origin, factsFor(agent, input), face, (call, emit) => (
-      answerMessage(this.#service, agent, input, call, emit)
-    ), hold)
+  #begin(agent: Agent | Group, { conversationId: id }: ChatInput, run: RunWriter<Answer>): Reply {
     const reply = run.events()
     if (id === undefined) return { ...reply, headers: HEADERS }
-    const chat = chatKey(agent, id, origin.principal)
+    const { principal } = run.call
+    const chat = chatKey(agent, id, principal)
     if (this.#streams.size > 0 || this.#peers !== undefined) {
       this.#streams.replace(chat)
-      this.#peers?.begin(origin.principal.id, chat, agent)
+      this.#peers?.begin(principal.id, chat, agent)
     }
     return streamed({
       open: (sink) => {

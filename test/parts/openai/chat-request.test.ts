@@ -217,7 +217,7 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
 test('a chat is read: the last user message is asked, the others are its history', () => {
   for (const [what, members, read] of understood) {
     const body = { model: 'echo', messages: [user], ...members }
-    const request: object = decodeChat(body, usualBounds, new PassedOver())
+    const request: object = decodeChat(body, new PassedOver(), usualBounds)
     for (const [name, value] of Object.entries(read)) {
       assert.deepEqual(Reflect.get(request, name), value, `${what}: ${name}`)
     }
@@ -316,7 +316,7 @@ const refused: readonly (readonly [
 test('what is wrong with a chat is told with the member that it is in', () => {
   for (const [what, members, param, sentence] of refused) {
     const body = typeof members === 'object' ? { model: 'echo', messages: [user], ...members } : members
-    assert.throws(() => decodeChat(body, usualBounds, new PassedOver()), (error) => {
+    assert.throws(() => decodeChat(body, new PassedOver(), usualBounds), (error) => {
       assert.ok(error instanceof Fault, what)
       assert.equal(error.kind, 'invalid', what)
       assert.match(error.message, sentence, what)

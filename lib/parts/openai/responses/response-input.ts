@@ -70,7 +70,7 @@ function isOtherwiseSaid(format: unknown, { text }: ResponseItem): boolean {
 
 export function decodeRequest(body: unknown): ResponseRequest {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
-  const { input, instructions, previous_response_id: previous, metadata, text } = body
+  const { input, instructions, metadata, text } = body
   const model = modelIn(body)
   refuseMembers(body, refused)
   requireInstructions(body)
@@ -83,12 +83,12 @@ export function decodeRequest(body: unknown): ResponseRequest {
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
   const isStored = body['store'] !== false
   if (isBackground && !isStored) throw wrongMember('store', 'must be true in the background')
+  const previousId = previousIn(body)
   const { clientTools, toolChoice } = chosenTools(decodeTools(body['tools'], true), body['tool_choice'])
   return {
     body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),
-    input: itemsBehind(previous, input),
+    input: itemsBehind(previousId, input), previousId,
     instructions: typeof instructions === 'string' ? instructions : undefined,
-    previousId: isGiven(previous) ? nameIn(previous, 'previous_response_id') : undefined,
     clientTools, toolChoice, maxCalls: mostCalls(body),
     format: decodeFormat(isRecord(text) ? text['format'] : undefined, true),
     metadata: isRecord(metadata) ? metadata : undefined,
@@ -100,21 +100,22 @@ export function decodeCompaction(
   body: unknown,
 ): Pick<ResponseRequest, 'model' | 'input' | 'previousId'> {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "input"')
-  const { input, previous_response_id: previous } = body
+  const { input } = body
   const model = modelIn(body)
   requireInstructions(body)
-  if (!isGiven(previous)) {
-    const items = itemsOf(input)
-    if (items.length === 0) throw wrongMember('input', 'has no items')
-    return { model, input: items, previousId: undefined }
-  }
-  const previousId = nameIn(previous, 'previous_response_id')
-  return { model, input: itemsBehind(previous, input), previousId }
+  const previousId = previousIn(body)
+  const items = itemsBehind(previousId, input)
+  if (previousId === undefined && items.length === 0) throw wrongMember('input', 'has no items')
+  return { model, input: items, previousId }
 }
 
 /** Behind a response before there need be none. */
-function itemsBehind(previous: unknown, input: unknown): readonly ResponseItem[] {
-  return isGiven(previous) && !isGiven(input) ? [] : itemsOf(input)
+function itemsBehind(previousId: string | undefined, input: unknown): readonly ResponseItem[] {
+  return previousId !== undefined && !isGiven(input) ? [] : itemsOf(input)
+}
+
+function previousIn({ previous_response_id: id }: ResponseItem): string | undefined {
+  return isGiven(id) ? nameIn(id, 'previous_response_id') : undefined
 }
 
 function modelIn({ model }: ResponseItem): string {

@@ -17,14 +17,13 @@ import { ResponseItems } from './response-items.ts'
 import { formatResponse, idFor, secondsNow, usageOf } from './response-object.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
-import type { Origin } from '../../../kernel/define/call.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { AgentInput } from '../../../floors/chat/messages.ts'
 import type { PublicFailure } from '../../../floors/reply/reply.ts'
 import type { RunEvent } from '../../../floors/answers/run-event.ts'
-import type { Face } from '../../../floors/reply/run.ts'
+import type { AgentFace } from '../../../floors/reply/agent-run.ts'
 import type { ReferredItems } from './item-references.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
 import type { ResponseFacts } from './response-object.ts'
@@ -32,18 +31,24 @@ import type { ResponseFacts } from './response-object.ts'
 /** The items of the conversation so far, and those of the request. */
 export interface AskedItems extends ReferredItems { readonly before: readonly ResponseItem[] }
 
+/** What one response answers. */
+export interface ResponseTurn {
+  readonly agent: Agent | Group
+  readonly request: ResponseRequest
+  readonly asked: AskedItems
+  /** What the agent gets of them. */
+  readonly input: AgentInput
+  /** False: there is nothing to answer, or it is only to be kept. */
+  readonly isAsked: boolean
+}
+
 const DONE = formatEvent('[DONE]')
 
-export class ResponseFace implements Face<Answer> {
+export class ResponseFace implements AgentFace {
   readonly id: string = idFor('resp')
+  readonly isWhole: boolean
   readonly #service: Service
-  readonly #agent: Agent | Group
-  readonly #request: ResponseRequest
-  readonly #asked: AskedItems
-  readonly #input: AgentInput
-  /** False: there is nothing to answer, or it is only to be kept. */
-  readonly #isAsked: boolean
-  readonly #origin: Origin
+  readonly #turn: ResponseTurn
   readonly #createdAt = secondsNow()
   readonly #items: ResponseItems
   #reasoningLength = 0
@@ -51,23 +56,16 @@ export class ResponseFace implements Face<Answer> {
   /** Events that were not handed out yet. */
   #events = ''
 
-  constructor(
-    service: Service, agent: Agent | Group, request: ResponseRequest, asked: AskedItems, input: AgentInput,
-    isAsked: boolean, origin: Origin,
-  ) {
+  constructor(service: Service, turn: ResponseTurn) {
+    this.isWhole = turn.request.format !== undefined
     this.#service = service
-    this.#agent = agent
-    this.#request = request
-    this.#asked = asked
-    this.#input = input
-    this.#isAsked = isAsked
-    this.#origin = origin
+    this.#turn = turn
     this.#items = new ResponseItems(this.id)
   }
 
   /** What is kept besides the response. */
   get kept(): { readonly input: readonly ResponseItem[]; readonly items: readonly ResponseItem[] } {
-    const { before, input } = this.#asked
+    const { before, input } = this.#turn.asked
     return { input, items: [...before, ...input, ...this.#items.soFar] }
   }
 
@@ -113,29 +111,29 @@ export class ResponseFace implements Face<Answer> {
     return andThen(this.ended(answer, call), (response) => this.#last('response.completed', response))
   }
 
-  failed(failure: PublicFailure): MaybePromise<string> {
+  failed(failure: PublicFailure, call: LiveCall): MaybePromise<string> {
     const failed = openaiFailure(failure)
     // Many clients read nothing of the response that failed.
-    this.#add('error', openaiErrorEvent(failed.code, failed.message))
+    this.#add('error', openaiErrorEvent(failed))
     const isCancelled = failure.fault.kind === 'cancelled'
     const end = isCancelled ? { status: 'cancelled' } as const : { status: 'failed', error: failed } as const
     // A client goes on with what it has seen, also where it has left in the middle.
-    const ended = this.#ended({ ...end, output: this.#items.soFar })
+    const ended = this.#ended({ ...end, output: this.#items.soFar }, call)
     return andThen(ended, (response) => this.#last('response.failed', response))
   }
 
   dismissed(failure: PublicFailure): string {
-    const { code, message } = openaiFailure(failure)
-    this.#add('error', openaiErrorEvent(code, message))
+    this.#add('error', openaiErrorEvent(openaiFailure(failure)))
     return this.#taken() + DONE
   }
 
   /** Makes the items that are left. The response as JSON, which is kept. */
   ended(answer: Answer, call: LiveCall): MaybePromise<string> {
     const { log, limits } = this.#service
-    const toolCalls = callsOf(answer, this.#request.maxCalls, log, call.requestId)
-    const wanted = toolCalls.length === 0 && this.#isAsked ? this.#request.format : undefined
-    if (wanted === undefined) warnOfData(log, this.#agent, answer, 'Responses', call.requestId)
+    const { agent, request, input, isAsked } = this.#turn
+    const toolCalls = callsOf(answer, request.maxCalls, log, call.requestId)
+    const wanted = toolCalls.length === 0 && isAsked ? request.format : undefined
+    if (wanted === undefined) warnOfData(log, agent, answer, 'Responses', call.requestId)
     const format = wanted?.read(answer, limits)
     const written = textOfBlocks(answer.content, true)
     if (format?.refusal !== undefined) {
@@ -146,28 +144,27 @@ export class ResponseFace implements Face<Answer> {
       if (!this.#items.hasMessage) this.#say(written, call)
       this.#say(textOfBlocks(artifactParts(answer), written === ''), call)
     }
-    const { tools } = this.#request.body
+    const { tools } = request.body
     this.#items.end(toolCalls.map((one) => ({ ...one, ...nameOutside(tools, one.name) })))
     const { usage } = call
     const counts = usage !== undefined ? usageOf(usage) : usageOf({
-      inputTokens: tokensRead(this.#input), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
+      inputTokens: tokensRead(input), outputTokens: tokensIn(Buffer.byteLength(answer.text)),
     }, true)
-    return this.#ended({ status: 'completed', output: this.#items.output, usage: counts })
+    return this.#ended({ status: 'completed', output: this.#items.output, usage: counts }, call)
   }
 
   /** Keeps how one in the background failed. Never rejects. */
-  async keepFailed(failure: PublicFailure): Promise<void> {
-    await this.#keep({ status: 'failed', output: this.#items.soFar, error: openaiFailure(failure) })
+  async keepFailed(failure: PublicFailure, call: LiveCall): Promise<void> {
+    await this.#keep({ status: 'failed', output: this.#items.soFar, error: openaiFailure(failure) }, call)
   }
 
-  #ended(facts: ResponseFacts): MaybePromise<string> {
-    return this.#request.isStored ? this.#keep(facts) : this.#response(facts)
+  #ended(facts: ResponseFacts, call: LiveCall): MaybePromise<string> {
+    return this.#turn.request.isStored ? this.#keep(facts, call) : this.#response(facts)
   }
 
   /** A response that cannot be kept says so. */
-  #keep(facts: ResponseFacts): MaybePromise<string> {
+  #keep(facts: ResponseFacts, { requestId: request, principal }: LiveCall): MaybePromise<string> {
     const response = this.#response(facts)
-    const { requestId: request, principal } = this.#origin
     const unkept = (cause: unknown): string => {
       this.#service.log('warning', 'A response could not be kept', { request, cause })
       return this.#response({ ...facts, isStored: false })
@@ -178,7 +175,7 @@ export class ResponseFace implements Face<Answer> {
   }
 
   #response(facts: ResponseFacts): string {
-    return formatResponse(this.id, this.#request, this.#createdAt, facts)
+    return formatResponse(this.id, this.#turn.request, this.#createdAt, facts)
   }
 
   #say(delta: string, call: LiveCall): string {

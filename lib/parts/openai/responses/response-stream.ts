@@ -143,7 +143,8 @@ class ResponseReading {
       this.#number = this.#after + 1
     }
     if (status === 'failed' && isRecord(error)) {
-      this.#send('error', openaiErrorEvent(String(error['code']), String(error['message'])))
+      const [code, message] = [String(error['code']), String(error['message'])]
+      this.#send('error', openaiErrorEvent({ code, message }))
     }
     // There is no event for one that was cancelled.
     const end = status === 'completed' || status === 'failed' ? status : 'incomplete'
@@ -158,8 +159,8 @@ class ResponseReading {
   }
 
   #dismissal({ kind, message }: Dismissal, requestId: string): string {
-    const failed = openaiFailure(publicFailure(this.#service, new Fault(kind, message), requestId))
-    const members = openaiErrorEvent(failed.code, failed.message)
+    const failure = publicFailure(this.#service, new Fault(kind, message), requestId)
+    const members = openaiErrorEvent(openaiFailure(failure))
     return formatEvent(`{"type":"error","sequence_number":${this.#number},${members}`, 'error') + DONE
   }
 

@@ -2,11 +2,10 @@
  * Responses: created, read, cancelled and deleted by their owner. One in the background is a task.
  * Spec: https://platform.openai.com/docs/api-reference/responses
  */
-import { noAnswer } from '../../../floors/answers/answer.ts'
 import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { text } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
-import { answerMessage, timeoutOf } from '../../../floors/conversations/answer-message.ts'
+import { timeoutOf } from '../../../floors/conversations/answer-message.ts'
 import { cancelTaskRun, TaskRun } from '../../../floors/tasks/task-run.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
@@ -18,7 +17,7 @@ import { wrongMember } from '../../../floors/chat/members.ts'
 import { openaiRefusal, requireModel } from '../openai-errors.ts'
 import { replyOnce } from '../../../floors/reply/idempotent-reply.ts'
 import { json, limitIn, publicFailure, valueIn } from '../../../floors/reply/reply.ts'
-import { factsFor, RunWriter } from '../../../floors/reply/run.ts'
+import { agentRun } from '../../../floors/reply/agent-run.ts'
 import { CompactionReader, sealItems } from './compaction.ts'
 import { inputItemId, resolveReferences } from './item-references.ts'
 import {
@@ -32,8 +31,7 @@ import { pieceLine, PIECES, streamResponse } from './response-stream.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
 import type { AgentInput, Conversation } from '../../../floors/chat/messages.ts'
 import type { RunEvent } from '../../../floors/answers/run-event.ts'
-import type { Execute } from '../../../floors/reply/run.ts'
-import type { LiveCall } from '../../../kernel/define/live-call.ts'
+import type { RunWriter } from '../../../floors/reply/run.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
@@ -43,19 +41,19 @@ import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { KeptResponse } from './kept-responses.ts'
 import type { ResponseItem, ResponseRequest } from './response-input.ts'
-import type { AskedItems } from './response-run.ts'
+import type { AskedItems, ResponseTurn } from './response-run.ts'
 
 /** Answers a request for a response. Throws, or rejects with, a `Fault`. */
-export function createResponse(
-  service: Service, { body, head, origin }: Exchange, seal: Seal,
-): MaybePromise<Reply> {
+export function createResponse(service: Service, exchange: Exchange, seal: Seal): MaybePromise<Reply> {
+  const { body, origin } = exchange
   const request = decodeRequest(valueIn(body, service))
   const agent = requireModel(service, request.model, origin)
   const { isBackground, isStream } = request
-  const reply = replyOnce(service, head.idempotencyKey, origin, openaiRefusal, {
+  const reply = replyOnce(service, exchange, {
     identity: { responses: body },
     timeoutMs: timeoutOf(service, agent),
     isStream: isStream && !isBackground,
+    refuse: openaiRefusal,
     begin: (hold) => begin(service, seal, agent, request, origin, hold),
   })
   return isBackground && isStream ? andThen(reply, (begun) => asStream(service, begun, origin)) : reply
@@ -74,39 +72,37 @@ function begin(
   hold?: KeyHold,
 ): MaybePromise<Reply> {
   return andThen(askedItems(service, origin.principal.id, request), (asked): MaybePromise<Reply> => {
-    const [input, isAsked] = inputOf(service, seal, request, asked, origin)
-    const face = new ResponseFace(service, agent, request, asked, input, isAsked, origin)
-    // An answer in a format is checked before any of it is sent.
-    const execute: Execute<Answer> = (call, emit) => isAsked
-      ? answerMessage(service, agent, input, call, request.format === undefined ? emit : undefined) : noAnswer
-    const run = new RunWriter(service, origin, factsFor(agent, input), face, execute, hold)
-    if (!request.isBackground) return run.replyAs(request.isStream)
-    return beginTask(service, agent, request, face, run.call, execute)
+    const turn = turnOf(service, seal, agent, request, asked, origin)
+    const face = new ResponseFace(service, turn)
+    const run = agentRun(service, origin, agent, turn.input, face, hold, turn.isAsked)
+    return request.isBackground ? beginTask(service, turn, face, run) : run.replyAs(request.isStream)
   })
 }
 
 /** What a client says that only looks whether there is an answer. */
 const nothing: Conversation = { prompt: '', message: [], history: [], clientToolResults: [] }
 
-/** What an agent gets of a request, and whether there is anything to answer. Throws `Fault('invalid')`. */
-function inputOf(
-  service: Service, seal: Seal, request: ResponseRequest, { before, input: items, readLength }: AskedItems,
+/** Throws `Fault('invalid')`. */
+function turnOf(
+  service: Service, seal: Seal, agent: Agent | Group, request: ResponseRequest, asked: AskedItems,
   origin: Origin,
-): readonly [input: AgentInput, isAsked: boolean] {
+): ResponseTurn {
   const { limits } = service
+  const { before, input: items, readLength } = asked
   const reader = new CompactionReader(seal, origin.principal.id, limits)
   const { instructions, clientTools, toolChoice, format, metadata, isToGenerate } = request
   const passed = new PassedOver()
   const conversation = conversationOf(instructions, before, items, reader, limits, passed)
   passed.report(service.log, origin)
   const { prompt, message, history, clientToolResults } = conversation ?? nothing
-  return [{
+  const input: AgentInput = {
     protocol: 'http', conversationId: undefined, isNamed: false,
     // What was read of the store and of compactions counts.
     readLength: reader.length + readLength + (before.length === 0 ? 0 : formatJson(before).length),
     metadata, prompt, message, history, clientTools, toolChoice, clientToolResults,
     outputSchema: format?.schema,
-  }, conversation !== undefined && isToGenerate]
+  }
+  return { agent, request, asked, input, isAsked: conversation !== undefined && isToGenerate }
 }
 
 /** The items of the conversation before, and of a request. Throws, or rejects with, a `Fault`. */
@@ -167,10 +163,10 @@ async function itemsAtEnd(
 
 /** Runs a response as a task, and answers at once. */
 function beginTask(
-  service: Service, runnable: Agent | Group, request: ResponseRequest, face: ResponseFace, call: LiveCall,
-  execute: Execute<Answer>,
+  service: Service, { agent, request }: ResponseTurn, face: ResponseFace, run: RunWriter<Answer>,
 ): MaybePromise<Reply> {
-  const { kind, id: name } = runnable
+  const { call } = run
+  const { kind, id: name } = agent
   const { id } = face
   const owner = call.principal.id
   tasksOf(service).check()
@@ -192,16 +188,16 @@ function beginTask(
   })
   const response = face.begun()
   // Not for ever, even where the run may take that long: what a client makes us keep makes room.
-  const runMs = Math.min(timeoutOf(service, runnable), MAX_TIMER_MS)
+  const runMs = Math.min(timeoutOf(service, agent), MAX_TIMER_MS)
   const kept = keepResponse(service, owner, id, response, face.kept, runMs)
   const work = async (): Promise<void> => {
     try {
-      await face.ended(await execute(call, request.isStream ? emit : undefined), call)
+      await face.ended(await run.execute(request.isStream ? emit : undefined), call)
       task.complete({})
     } catch (error) {
       const failure = publicFailure(service, error, call.requestId)
       // It is kept before the task has ended, and may be forgotten. One that was cancelled may be deleted.
-      if (failure.fault.kind !== 'cancelled') await face.keepFailed(failure)
+      if (failure.fault.kind !== 'cancelled') await face.keepFailed(failure, call)
       task.fail(error)
     }
   }
