@@ -23,8 +23,8 @@ const MAX_NAMED = 50
 
 /** The agent at the root: a group, an agent, or the tools. Undefined where there is none of them. */
 export function rootOf(service: Service): Agent | Group | undefined {
-  const { root, tools } = service.catalog
-  return root ?? (tools.length > 0 ? service.use(makeToolAgent) : undefined)
+  const { catalog } = service
+  return catalog.root ?? (catalog.tools.length > 0 ? service.use(makeToolAgent) : undefined)
 }
 
 /** Agents and groups have their own paths, and so have the tools of a server without any. */
