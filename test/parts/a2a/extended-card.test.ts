@@ -27,7 +27,7 @@ function visit(options: A2aServerOptions, agentId?: string): A2aRequest {
   const params = new Map(agentId === undefined ? [] : [['agent', agentId]])
   const origin = { principal: { id: 'key:ann', scopes: [] } }
   return {
-    service, options: { ...options, takesKeys: () => true }, dialect: v1,
+    context: { service, options: { ...options, takesKeys: () => true } }, dialect: v1,
     agent: agentId === undefined ? service.catalog.root! : service.catalog.runnable(agentId)!,
     exchange: { baseUrl: 'https://a.example', params, origin },
   } as unknown as A2aRequest
@@ -88,9 +88,9 @@ test('it is signed where there is a key, as 1.0 writes it', async () => {
   const given: A2aServerOptions['extendedCard'] = { description: 'Sells.', skills: [skill] }
   const later: A2aServerOptions['extendedCard'] = async () => ({ description: 'Sells.' })
   for (const extended of [given, later]) {
-    const card = await signedExtendedCard({
-      ...visit({ extendedCard: extended }), signer: signerOf(privateKey),
-    })
+    const asked = visit({ extendedCard: extended })
+    const context = { ...asked.context, signer: signerOf(privateKey) }
+    const card = await signedExtendedCard({ ...asked, context })
     const written = JSON.parse(JSON.stringify(encodeCard(card, '1.0'))) as JsonMembers
     assert.equal(isSignedBy(written, publicKey), true)
     assert.equal(isSignedBy({ ...written, description: 'Gives.' }, publicKey), false)

@@ -11,7 +11,7 @@ import type { A2aRequest } from '../../../lib/parts/a2a/tasks/request.ts'
 function visit(headers: Record<string, string>, extensions?: readonly CardExtension[]): A2aRequest {
   const exchange = { header: (name: string) => headers[name] }
   const options = { extensions, takesKeys: () => false }
-  return { exchange, options, extensions: requestedExtensions(exchange) } as unknown as A2aRequest
+  return { exchange, context: { options } } as unknown as A2aRequest
 }
 
 const uris = Array.from({ length: 70 }, (_, index) => `urn:${index}`)

@@ -25,8 +25,10 @@ function visitTo(store?: Store): A2aRequest {
     onDisconnect: () => {},
   }
   return {
-    service, tasks: tasksOf(service), options: { takesKeys: () => false }, limits: a2aLimits.defaults,
-    seal: createSeal(undefined, 'test'),
+    context: {
+      service, tasks: tasksOf(service), options: { takesKeys: () => false }, limits: a2aLimits.defaults,
+      seal: createSeal(undefined, 'test'),
+    },
     agent: service.catalog.root!, dialect: dialectNamed('1.0'),
     exchange: { baseUrl: 'https://a.example', params: new Map(), origin },
   } as unknown as A2aRequest
@@ -100,7 +102,7 @@ const deeds: readonly (readonly [
     'canceled', 'canceled'],
   ['subscribe', async (visit, id) => {
     const events = eventsOf(await operations.subscribe!(visit, about(id)))
-    tasksOf(visit.service).move(id, 'failed')
+    tasksOf(visit.context.service).move(id, 'failed')
     return (await events).map((event) => event.what === 'status' ? event.status.state : event.what)
   }, ['task', 'failed'], 'failed'],
 ]
@@ -111,7 +113,7 @@ for (const [name, act, expected, state] of deeds) {
     const { id } = await begun(visit)
     assert.deepEqual(await act(visit, id), expected)
     assert.equal((await operations.get!(visit, about(id))).status.state, state)
-    assert.equal((tasksOf(visit.service).list('ann') as readonly unknown[]).length, 1)
+    assert.equal((tasksOf(visit.context.service).list('ann') as readonly unknown[]).length, 1)
   })
 }
 
@@ -181,8 +183,8 @@ test('what this server was not told to have is refused by its own operation', as
 
 test('what this server has besides is found by its operation', async () => {
   const visit = visitTo()
-  const card = await operations['extended-card']!({
-    ...visit, options: { ...visit.options, extendedCard: { description: 'Sells.' } },
-  }, { tenant: undefined })
+  const options = { ...visit.context.options, extendedCard: { description: 'Sells.' } }
+  const context = { ...visit.context, options }
+  const card = await operations['extended-card']!({ ...visit, context }, { tenant: undefined })
   assert.equal(card.description, 'Sells.')
 })

@@ -21,7 +21,8 @@ async function callers(t: TestContext, options: PushOptions | false = {}): Promi
   const push = settings && new Push(service, settings, { dialectOf: wordDialect })
   t.after(() => push?.close())
   const caller = (owner: string): A2aRequest => ({
-    service, tasks: tasksOf(service), dialect: wordDialect('1.0'), push, agent: { id: 'Assistant' },
+    context: { service, tasks: tasksOf(service), push }, dialect: wordDialect('1.0'),
+    agent: { id: 'Assistant' },
     exchange: { origin: { principal: { id: owner, scopes: [] }, header: () => undefined } },
   } as unknown as A2aRequest)
   return { ann: caller('ann'), bob: caller('bob'), task: await taskOf(service) }
@@ -100,7 +101,7 @@ test('what may not be posted to is refused when it is made, and before a message
     await assert.rejects(() => create(ann, given), { kind: 'invalid' }, JSON.stringify(more))
     await assert.rejects(() => preparePush(ann, given, undefined), { kind: 'invalid' }, JSON.stringify(more))
   }
-  assert.deepEqual(await ann.push!.configs.of(task), [])
+  assert.deepEqual(await ann.context.push!.configs.of(task), [])
 })
 
 test('what a message carries is registered for its task, once however often it is carried', async (t) => {
@@ -112,7 +113,7 @@ test('what a message carries is registered for its task, once however often it i
     await register(task)
     await hook.until(message + 1)
   }
-  assert.deepEqual((await ann.push!.configs.of(task)).map(({ id }) => id), [task.id])
+  assert.deepEqual((await ann.context.push!.configs.of(task)).map(({ id }) => id), [task.id])
 })
 
 test('a server takes the option, and refuses one that it does not know', async () => {

@@ -262,7 +262,7 @@ test('what was missed of a task elsewhere is told as changes, and the task is no
     } }
     const tasks = { watch: () => undefined, whenPersisted: () => undefined }
     const service = { use: () => ({ tasks, remoteTasks }) }
-    taskStream({ service, tasks } as unknown as A2aRequest, waits, undefined).open({
+    taskStream({ context: { service, tasks } } as unknown as A2aRequest, waits, undefined).open({
       closed: false, ready: async () => {}, end: () => { heard.push('end') },
       send: (event) => heard.push(tellOf(event)) > 0,
     })

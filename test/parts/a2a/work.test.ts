@@ -46,7 +46,7 @@ type Run = (prompt: string, call: Call) => unknown
 
 /** A server whose first agent does what a test says, with four tools, and what its turns come to. */
 function working(run: Run, options: Partial<ServerOptions> = {}): {
-  readonly service: A2aRequest['service']
+  readonly service: A2aRequest['context']['service']
   work(parts: readonly Content[], conversation?: Setting): Done
 } {
   const act = run as () => string

@@ -27,7 +27,7 @@ import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { Card, JsonMembers } from '../model/model.ts'
-import type { A2aOptions, A2aServerOptions } from '../model/options.ts'
+import type { A2aOptions, A2aServerOptions, A2aSetup } from '../model/options.ts'
 import type { Signer } from '../model/signature.ts'
 
 /** Answers with the card of an agent, which is reached at the root or, by its id, below `/agents/`. */
@@ -119,11 +119,10 @@ export function documentOf(card: Card, mode: CardMode, signer: Signer | undefine
   return mode === NEWEST && signer !== undefined ? { ...members, signatures: [signer(members)] } : members
 }
 
-/** A request for an extended card. */
-export interface CardAsked {
-  readonly service: Service
-  readonly options: A2aOptions
-  readonly signer?: Signer | undefined
+/** A request that may be for an extended card. */
+export interface CardRequest {
+  /** What all requests of its server share. */
+  readonly context: A2aSetup
   readonly agent: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
@@ -133,8 +132,9 @@ export interface CardAsked {
 const headers: readonly string[] = Object.freeze(['Cache-Control', 'private, no-store'])
 
 /** The extended card of an agent, for the caller. Rejects with a `Fault`. */
-export async function extendedCard(asked: CardAsked): Promise<Card> {
-  const { service, options, agent, dialect, exchange } = asked
+export async function extendedCard(
+  { context: { service, options }, agent, dialect, exchange }: CardRequest,
+): Promise<Card> {
   const { principal } = exchange.origin
   const given = options.extendedCard
   if (!hasExtendedCard(service, options, agent)) {
@@ -152,9 +152,9 @@ export async function extendedCard(asked: CardAsked): Promise<Card> {
 }
 
 /** The same, signed where there is a key. */
-export async function signedExtendedCard(asked: CardAsked): Promise<Card> {
-  const { signer } = asked
-  const card = await extendedCard(asked)
+export async function signedExtendedCard(request: CardRequest): Promise<Card> {
+  const { signer } = request.context
+  const card = await extendedCard(request)
   return signer === undefined ? card : { ...card, signatures: [signer(encodeCard(card, NEWEST))] }
 }
 
@@ -168,10 +168,12 @@ function cardFor(
 }
 
 /** Answers a client of A2A 0.2. Never rejects. */
-export async function oldExtendedCard(asked: Omit<CardAsked, 'dialect'>): Promise<Reply> {
-  const { service, options, signer, exchange } = asked
+export async function oldExtendedCard(
+  context: A2aSetup, exchange: Exchange, agent: Agent | Group,
+): Promise<Reply> {
+  const { service, options, signer } = context
   try {
-    const card = await extendedCard({ ...asked, dialect: plain })
+    const card = await extendedCard({ context, agent, exchange, dialect: plain })
     const document = documentOf(card, modeFor(versionTextOf(exchange), options.card), signer)
     return { status: 200, type: JSON_TYPE, headers, body: formatJson(document) }
   } catch (thrown) {

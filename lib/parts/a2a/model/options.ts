@@ -11,10 +11,13 @@ import type { Agent, Group, Skill } from '../../../kernel/define/agent.ts'
 import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Checks } from '../../../kernel/define/validate.ts'
 import type { Authorization } from '../../../kernel/http/access/auth.ts'
+import type { Service } from '../../../kernel/run/service.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
+import type { Seal } from '../../../kernel/wire/seal.ts'
+import type { A2aLimits } from './limits.ts'
 import type { CardExtension } from './model.ts'
 import type { PushOptions } from './push-settings.ts'
-import type { SigningKey } from './signature.ts'
+import type { Signer, SigningKey } from './signature.ts'
 
 /** What the extended card of an agent adds to its public card, or replaces in it. */
 export interface ExtendedCard {
@@ -70,6 +73,17 @@ export interface A2aOptions extends A2aServerOptions {
   readonly auth?: Authorization | undefined
   /** Whether callers may use a key; one may be made when the server listens. */
   readonly takesKeys: () => boolean
+}
+
+/** What the part is opened with. */
+export interface A2aSetup {
+  readonly service: Service
+  readonly options: A2aOptions
+  readonly limits: A2aLimits
+  /** Seals cursors. */
+  readonly seal: Seal
+  /** Signs cards of 1.0; undefined where the operator gave no key. */
+  readonly signer?: Signer | undefined
 }
 
 const TEXT = 'write a string that is not empty'

@@ -68,7 +68,7 @@ interface Cursor { readonly at: string; readonly id: string }
 
 /** One page of the caller's tasks, the one whose status changed last first. Spec: A2A 1.0 §3.1.4. */
 function listTasks(request: A2aRequest, params: ListRequest): MaybePromise<TaskPage> {
-  const { tasks, exchange: { origin: { principal } } } = request
+  const { context: { tasks }, exchange: { origin: { principal } } } = request
   const after = params.pageToken === '' ? undefined : openCursor(request, params.pageToken)
   return andThen(tasks.list(principal.id), (all) => page(request, params, all, after))
 }
@@ -111,12 +111,12 @@ function isBehind({ id, status: { at } }: Task, cursor: Cursor): boolean {
   return at === cursor.at ? id < cursor.id : at < cursor.at
 }
 
-function sealCursor({ seal, exchange: { origin } }: A2aRequest, { id, status: { at } }: Task): string {
-  return seal.seal('a2a-tasks', [origin.principal.id, at, id], Date.now() + CURSOR_MS)
+function sealCursor({ context, exchange: { origin } }: A2aRequest, { id, status: { at } }: Task): string {
+  return context.seal.seal('a2a-tasks', [origin.principal.id, at, id], Date.now() + CURSOR_MS)
 }
 
-function openCursor({ seal, exchange: { origin } }: A2aRequest, token: string): Cursor {
-  const opened = seal.open('a2a-tasks', token)
+function openCursor({ context, exchange: { origin } }: A2aRequest, token: string): Cursor {
+  const opened = context.seal.open('a2a-tasks', token)
   const [owner, at, id]: readonly unknown[] = Array.isArray(opened) ? opened : []
   if (owner === origin.principal.id && typeof at === 'string' && typeof id === 'string') return { at, id }
   throw wrongField('params', 'pageToken', 'must be the nextPageToken of a page before it')
@@ -130,7 +130,7 @@ const MAX_TRIES = 5
  * has ended cannot be canceled. Spec: A2A 1.0 §3.1.5.
  */
 async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Promise<TaskView> {
-  const { service, tasks, limits } = request
+  const { service, tasks, limits } = request.context
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const task = await findTask(request, tenant, id)
     const { status: { state } } = task

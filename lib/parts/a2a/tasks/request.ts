@@ -6,31 +6,14 @@
  */
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
-import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
-import type { Exchange } from '../../../kernel/http/message/exchange.ts'
-import type { Service } from '../../../kernel/run/service.ts'
 import type { Task } from '../../../floors/tasks/task.ts'
 import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { Seal } from '../../../kernel/wire/seal.ts'
-import type { Dialect } from '../model/dialect.ts'
-import type { A2aLimits } from '../model/limits.ts'
+import type { CardRequest } from '../card/card-replies.ts'
 import type { OperationName, Requests, Results, StreamEvent } from '../model/model.ts'
-import type { A2aOptions } from '../model/options.ts'
-import type { Signer } from '../model/signature.ts'
+import type { A2aSetup } from '../model/options.ts'
 import type { Push } from '../push/push.ts'
-
-/** What the part is opened with. */
-export interface A2aSetup {
-  readonly service: Service
-  readonly options: A2aOptions
-  readonly limits: A2aLimits
-  /** Seals cursors. */
-  readonly seal: Seal
-  /** Signs cards of 1.0; undefined where the operator gave no key. */
-  readonly signer?: Signer | undefined
-}
 
 /** What all requests of one server share. */
 export interface A2aContext extends A2aSetup {
@@ -39,11 +22,7 @@ export interface A2aContext extends A2aSetup {
   readonly push?: Push | undefined
 }
 
-export interface A2aRequest extends A2aContext {
-  readonly agent: Agent | Group
-  readonly dialect: Dialect
-  readonly exchange: Exchange
-}
+export interface A2aRequest extends CardRequest { readonly context: A2aContext }
 
 /** Where the events of a stream go. */
 export interface EventSink {
@@ -81,7 +60,8 @@ export function isVisible({ agent }: A2aRequest, tenant: string | undefined, tas
 
 /** The caller's task. Throws, or rejects with, `TASK_NOT_FOUND` where there is none. */
 export function findTask(request: A2aRequest, tenant: string | undefined, id: string): MaybePromise<Task> {
-  return andThen(request.tasks.get(request.exchange.origin.principal.id, id), (task) => {
+  const { context: { tasks }, exchange: { origin } } = request
+  return andThen(tasks.get(origin.principal.id, id), (task) => {
     if (task !== undefined && isVisible(request, tenant, task)) return task
     throw new A2aFault('TASK_NOT_FOUND',
       'There is no such task; send a message without a taskId to begin one')
@@ -89,7 +69,7 @@ export function findTask(request: A2aRequest, tenant: string | undefined, id: st
 }
 
 /** What posts the events of tasks. Throws where nothing does. */
-export function requirePush({ push }: A2aRequest): Push {
+export function requirePush({ context: { push } }: A2aRequest): Push {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')
@@ -110,7 +90,7 @@ export function requestedExtensions(origin: Pick<Origin, 'header'>): readonly st
 }
 
 /** Throws where a message does not ask for an extension that the agents require. For `send` and `stream`. */
-export function checkExtensions({ options, exchange }: A2aRequest): void {
+export function checkExtensions({ context: { options }, exchange }: A2aRequest): void {
   const required = options.extensions?.filter((one) => one.required === true) ?? []
   if (required.length === 0) return
   const asked = requestedExtensions(exchange)
@@ -121,8 +101,8 @@ export function checkExtensions({ options, exchange }: A2aRequest): void {
 }
 
 /** The headers of an answer, name and value: the extensions that are asked for and offered. */
-export function extensionHeaders({ options, exchange }: A2aRequest): readonly string[] {
-  const { extensions } = options
+export function extensionHeaders({ context, exchange }: A2aRequest): readonly string[] {
+  const { extensions } = context.options
   if (extensions === undefined || extensions.length === 0) return none
   return HEADERS.flatMap((name) => {
     const active = urisOf(exchange, name).filter((uri) => extensions.some((one) => one.uri === uri))

@@ -72,7 +72,7 @@ export function isRerunFor(agent: Agent | Group, tool: ToolCall | undefined): bo
  * `tool`: what the message names; `isPlain`: the dialect has texts and files alone.
  */
 export function replyWithMessage(
-  { service, agent, exchange: { origin } }: A2aRequest, { message, metadata, tenant }: SendRequest,
+  { context: { service }, agent, exchange: { origin } }: A2aRequest, { message, metadata, tenant }: SendRequest,
   tool: ToolCall | undefined, isPlain: boolean,
 ): MaybePromise<Message> {
   const { contextId, parts } = message

@@ -69,7 +69,7 @@ export function streamMessage(request: A2aRequest, sent: SendRequest): MaybeProm
 
 /** What is refused before it is known which task the message is for. Returns the tool that it names. */
 function check(request: A2aRequest, { message }: SendRequest): ToolCall | undefined {
-  const { service, agent, exchange: { origin } } = request
+  const { context: { service }, agent, exchange: { origin } } = request
   service.workload.check(origin)
   checkExtensions(request)
   const tool = toolCallFor(service, agent, message.parts)
@@ -111,7 +111,7 @@ function take(incoming: Incoming, isSeen: boolean): MaybePromise<Taken> {
 /** Takes a message, and registers its webhook, which gets the task from its beginning. */
 async function takeWatched(incoming: Incoming, config: PushConfig): Promise<Taken> {
   const { request, sent } = incoming
-  const { service: { log }, tasks, exchange: { origin: { principal } } } = request
+  const { context: { service: { log }, tasks }, exchange: { origin: { principal } } } = request
   const register = await preparePush(request, config, sent.message.taskId)
   const taken = await take(incoming, true)
   const id = idOf(taken)
@@ -155,7 +155,7 @@ export async function preparePush(
 }
 
 function begin({ request, sent, message, tool }: Incoming, isSeen: boolean): MaybePromise<Taken> {
-  const { service, tasks, agent, exchange: { origin } } = request
+  const { context: { service, tasks }, agent, exchange: { origin } } = request
   const { message: { contextId: named }, tenant, metadata } = sent
   checkMediaTypes(agent, message.parts)
   tasks.check()
@@ -176,7 +176,7 @@ function begin({ request, sent, message, tool }: Incoming, isSeen: boolean): May
 
 /** The next turn of a task, or the answer to its questions. */
 function goOn(incoming: Incoming, task: Task): MaybePromise<Taken> {
-  const { request: { service, agent }, sent: { message: { contextId } }, message } = incoming
+  const { request: { context, agent }, sent: { message: { contextId } }, message } = incoming
   const { status: { state } } = task
   if (isTerminal(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; send a message without a taskId`)
@@ -191,13 +191,13 @@ function goOn(incoming: Incoming, task: Task): MaybePromise<Taken> {
     throw new Fault('invalid', 'The message was sent before; make a new messageId for another one')
   }
   checkMediaTypes(agent, message.parts)
-  const isRemote = task.questions.length > 0 && remoteTasksOf(service)?.nodeOf(task) !== undefined
+  const isRemote = task.questions.length > 0 && remoteTasksOf(context.service)?.nodeOf(task) !== undefined
   return isRemote ? deliver(incoming, task) : takeUp(incoming, task)
 }
 
 /** Delivers a message to the process whose run waits for it; where that run is gone, it begins again here. */
 async function deliver(incoming: Incoming, task: Task): Promise<Taken> {
-  const outcome = await remoteTasksOf(incoming.request.service)!.deliver(task, incoming.message)
+  const outcome = await remoteTasksOf(incoming.request.context.service)!.deliver(task, incoming.message)
   if (outcome === 'done') return task
   if (outcome === 'late') throw quicker()
   return takeUp(incoming, task)
@@ -205,7 +205,7 @@ async function deliver(incoming: Incoming, task: Task): Promise<Taken> {
 
 /** Makes this process the owner of the task, and goes on with it. */
 function takeUp(incoming: Incoming, task: Task): MaybePromise<Taken> {
-  return andThen(incoming.request.tasks.take(task), () => turnOf(incoming, task))
+  return andThen(incoming.request.context.tasks.take(task), () => turnOf(incoming, task))
 }
 
 function quicker(): A2aFault {
@@ -214,7 +214,7 @@ function quicker(): A2aFault {
 
 /** What a message begins in a task that waits, and is this process's. */
 function turnOf({ request, sent, message, tool }: Incoming, task: Task): Taken {
-  const { service, tasks, agent, exchange: { origin } } = request
+  const { context: { service, tasks }, agent, exchange: { origin } } = request
   const { id, questions, turn: before } = task
   if (!tasks.isCurrent(task)) throw quicker()
   const run = tasks.runOf(id)
@@ -234,7 +234,7 @@ function turnOf({ request, sent, message, tool }: Incoming, task: Task): Taken {
   })
   turn.resume()
   // Another process may have posted its events before.
-  if (service.sharing !== undefined) request.push?.follow(task)
+  if (service.sharing !== undefined) request.context.push?.follow(task)
   return turn
 }
 
@@ -250,13 +250,13 @@ function outcomeResult(incoming: Incoming, id: string, outcome: TurnOutcome): Ma
   if ('message' in outcome) return messageResult(outcome.message)
   const { task } = outcome
   // Where processes share the store another one may have ended the task otherwise.
-  const isSure = task !== undefined && incoming.request.tasks.stored === undefined
+  const isSure = task !== undefined && incoming.request.context.tasks.stored === undefined
   return isSure ? taskResult(incoming, task) : standingResult(incoming, id)
 }
 
 /** The task as it stands. */
 async function standingResult(incoming: Incoming, id: string): Promise<SendResult> {
-  const { tasks, exchange: { origin: { principal } } } = incoming.request
+  const { context: { tasks }, exchange: { origin: { principal } } } = incoming.request
   return taskResult(incoming, await (tasks.whenKept(id) ?? tasks.get(principal.id, id)))
 }
 
@@ -267,7 +267,7 @@ async function standingResult(incoming: Incoming, id: string): Promise<SendResul
 function awaitedResult(
   incoming: Incoming, turn: AgentTurn, outcome: Promise<TurnOutcome>,
 ): Promise<SendResult> {
-  const { request: { limits: { blockingWaitMs }, exchange: { origin } }, sent: { isBlocking } } = incoming
+  const { request: { context, exchange: { origin } }, sent: { isBlocking } } = incoming
   return new Promise((resolve, reject) => {
     let running: NodeJS.Timeout | undefined
     let isOver = false
@@ -281,7 +281,7 @@ function awaitedResult(
       resolve(standingResult(incoming, turn.taskId))
     }
     turn.onShown(() => {
-      if (isBlocking) running = timer(blockingWaitMs, leave)
+      if (isBlocking) running = timer(context.limits.blockingWaitMs, leave)
       else leave()
     })
     origin.onDisconnect(() => {
@@ -296,21 +296,22 @@ function taskResult({ request, sent }: Incoming, task: Task | undefined): MaybeP
   if (task === undefined) throw new Fault('busy', 'The task had to make room for others; try again later')
   const result: SendResult = { what: 'task', task: viewOf(task, sent.historyLength) }
   // The client's next request may go to another process.
-  const kept = request.tasks.stored && request.tasks.whenPersisted(task.id)
+  const { tasks } = request.context
+  const kept = tasks.stored && tasks.whenPersisted(task.id)
   return kept === undefined ? result : kept.then(() => result)
 }
 
 /** The task of a run that another message has begun, when it has settled, or the client waits no longer. */
 async function watchedResult(incoming: Incoming, id: string): Promise<SendResult> {
   const { request, sent: { isBlocking } } = incoming
-  const task = await request.tasks.get(request.exchange.origin.principal.id, id)
+  const task = await request.context.tasks.get(request.exchange.origin.principal.id, id)
   const isWanted = task === undefined || !isBlocking || isSettled(task.status.state)
   return taskResult(incoming, isWanted ? task : await whenSettled(request, task))
 }
 
 /** Resolves when the task has settled or takes too long, and when the client has left. */
 function whenSettled(
-  { service, limits: { blockingWaitMs }, exchange: { origin } }: A2aRequest, task: Task,
+  { context: { service, limits }, exchange: { origin } }: A2aRequest, task: Task,
 ): Promise<Task> {
   return new Promise((resolve) => {
     let standing: { readonly task: Task } = { task }
@@ -322,7 +323,7 @@ function whenSettled(
       leave()
       resolve(standing.task)
     }
-    const running = timer(blockingWaitMs, done)
+    const running = timer(limits.blockingWaitMs, done)
     leave = followTask(service, task, (now) => {
       standing = { task: now }
       if (isSettled(now.status.state)) done()

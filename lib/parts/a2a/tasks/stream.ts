@@ -61,7 +61,7 @@ function passOn(act: () => MaybePromise<TurnOutcome>, sink: EventSink): void {
 export function turnStream(
   request: A2aRequest, turn: AgentTurn, historyLength: number | undefined,
 ): EventStream {
-  const { tasks, exchange: { origin: { principal } } } = request
+  const { context: { tasks }, exchange: { origin: { principal } } } = request
   return {
     open(sink) {
       let stop: (() => void) | undefined
@@ -99,7 +99,7 @@ export function taskStream(
 
 /** Streams a task from this moment on. The returned function ends it. */
 function streamTask(
-  { service, tasks }: A2aRequest, task: Task, historyLength: number | undefined, sink: EventSink,
+  { context: { service, tasks } }: A2aRequest, task: Task, historyLength: number | undefined, sink: EventSink,
   endsSettled: boolean,
 ): () => void {
   let known: Task | undefined

@@ -13,7 +13,8 @@ import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Route } from './http-json-routes.ts'
-import type { A2aContext, A2aSetup } from '../tasks/request.ts'
+import type { A2aSetup } from '../model/options.ts'
+import type { A2aContext } from '../tasks/request.ts'
 
 type Answer<More extends readonly unknown[] = []> = (
   exchange: Exchange, agent: Agent | Group, ...more: More
@@ -40,6 +41,6 @@ export function createAnswers(setup: A2aSetup): A2aAnswers {
     card: createCards(service, options, signer),
     message: answerJsonRpc.bind(undefined, context),
     route: answerHttpJson.bind(undefined, context),
-    oldCard: (exchange, agent) => oldExtendedCard({ ...context, agent, exchange }),
+    oldCard: oldExtendedCard.bind(undefined, context),
   }
 }

@@ -51,7 +51,7 @@ class HttpJsonCall extends OperationCall {
   #readBody(): object | undefined {
     const { body } = this.#route
     const text = this.exchange.body
-    const { maxDepth, maxObjects } = this.service.limits
+    const { maxDepth, maxObjects } = this.context.service.limits
     if (body === undefined || (body === 'optional' && text === '')) return undefined
     const parsed = parseJson(text, maxDepth, maxObjects)
     if (!parsed.ok) throw new Fault('invalid', parsed.why)

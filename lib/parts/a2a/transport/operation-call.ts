@@ -18,16 +18,10 @@ import { operations } from '../tasks/operations.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Artifact } from '../../../kernel/define/artifact.ts'
 import type { Dismissal, Exchange, Reply, Sink, Source } from '../../../kernel/http/message/exchange.ts'
-import type { Service } from '../../../kernel/run/service.ts'
-import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect, OperationCodec } from '../model/dialect.ts'
 import type { OperationName, StreamEvent, TenantRequest, Whole } from '../model/model.ts'
-import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions } from '../model/options.ts'
-import type { Signer } from '../model/signature.ts'
-import type { Push } from '../push/push.ts'
 import type { A2aContext, A2aRequest, EventSink, EventStream } from '../tasks/request.ts'
 
 export interface WholeReply extends Reply { readonly body: string }
@@ -37,13 +31,7 @@ const none: readonly string[] = Object.freeze([])
 type Codec = OperationCodec<TenantRequest, unknown>
 
 export abstract class OperationCall implements A2aRequest, Source {
-  readonly service: Service
-  readonly tasks: Tasks
-  readonly options: A2aOptions
-  readonly limits: A2aLimits
-  readonly seal: Seal
-  readonly push: Push | undefined
-  readonly signer: Signer | undefined
+  readonly context: A2aContext
   readonly agent: Agent | Group
   readonly dialect: Dialect
   readonly exchange: Exchange
@@ -52,16 +40,9 @@ export abstract class OperationCall implements A2aRequest, Source {
   #events: EventStream | undefined
 
   constructor(
-    { service, tasks, options, limits, seal, push, signer }: A2aContext, agent: Agent | Group,
-    dialect: Dialect, exchange: Exchange, operation: OperationName,
+    context: A2aContext, agent: Agent | Group, dialect: Dialect, exchange: Exchange, operation: OperationName,
   ) {
-    this.service = service
-    this.tasks = tasks
-    this.options = options
-    this.limits = limits
-    this.seal = seal
-    this.push = push
-    this.signer = signer
+    this.context = context
     this.agent = agent
     this.dialect = dialect
     this.exchange = exchange
@@ -81,9 +62,10 @@ export abstract class OperationCall implements A2aRequest, Source {
 
   reply(): MaybePromise<Reply> {
     const act = operations[this.#operation] as (request: A2aRequest, params: TenantRequest) => unknown
+    const { service, options } = this.context
     try {
-      const params = this.#codec.decodeRequest(this.readParams(), this.service.limits.maxNameBytes)
-      requireTenant(this.options, params)
+      const params = this.#codec.decodeRequest(this.readParams(), service.limits.maxNameBytes)
+      requireTenant(options, params)
       if (this.#isStreamed) requireStream(this)
       const result = act(this, params)
       return isThenable(result) ? this.#replyLater(result) : this.#succeed(result)
@@ -103,13 +85,13 @@ export abstract class OperationCall implements A2aRequest, Source {
   }
 
   #succeed(result: unknown): Reply {
-    const headers = this.options.extensions === undefined ? none : extensionHeaders(this)
+    const { service: { limits: { maxResultBytes } }, options } = this.context
+    const headers = options.extensions === undefined ? none : extensionHeaders(this)
     if (this.#isStreamed) {
       this.#events = result as EventStream
       return { status: 200, type: EVENT_STREAM, headers, body: this }
     }
-    const text = this.#encode(result)
-    const { maxResultBytes } = this.service.limits
+    const text = this.#codec.formatResult(result)
     if (isWithin(text, maxResultBytes)) return this.writeResult(text, headers)
     throw new Fault('too-large', `The reply is larger than ${maxResultBytes} bytes`)
   }
@@ -120,12 +102,8 @@ export abstract class OperationCall implements A2aRequest, Source {
     return { status: 200, type: EVENT_STREAM, body: formatEvent(reply.body, 'error') }
   }
 
-  #encode(result: unknown): string {
-    return this.#codec.formatResult(result)
-  }
-
   #faultReply(thrown: unknown): WholeReply {
-    const { service, exchange: { origin: { requestId } } } = this
+    const { context: { service }, exchange: { origin: { requestId } } } = this
     // What has no Fault yet came of encoding what a handler returned.
     const fault = shownFault(service, thrown, requestId, 'A message could not be answered')
     const message = publicMessage(fault, requestId, service.exposeErrors)
@@ -141,7 +119,7 @@ export abstract class OperationCall implements A2aRequest, Source {
   }
 
   encodeEvent(event: StreamEvent): string {
-    return this.writeEvent(this.#encode(event))
+    return this.writeEvent(this.#codec.formatResult(event))
   }
 
   encodeFault(thrown: unknown): string {

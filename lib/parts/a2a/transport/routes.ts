@@ -25,9 +25,8 @@ import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
 import type { Dialect } from '../model/dialect.ts'
 import type { A2aLimits } from '../model/limits.ts'
-import type { A2aOptions } from '../model/options.ts'
+import type { A2aOptions, A2aSetup } from '../model/options.ts'
 import type { Push, PushStatus } from '../push/push.ts'
-import type { A2aSetup } from '../tasks/request.ts'
 import type { A2aAnswers } from './answers.ts'
 
 /** Paths of a card: since A2A 0.3, and before. */
