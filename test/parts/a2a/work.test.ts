@@ -61,8 +61,8 @@ function working(run: Run, options: Partial<ServerOptions> = {}): {
       const agent = service.catalog.runnable(who)!
       const emit: Emit = (piece) => { pieces.push(wordOf(piece)) }
       const tool = toolCallFor(service, agent, parts)
-      const conversation = { tenant: undefined, conversationId: id, isNamed }
-      const answer = runForTask({ service, agent, tool, parts, ...conversation, call, emit })
+      const task = { tenant: undefined, contextId: id }
+      const answer = runForTask({ service, agent, tool, message: { parts }, isNamed, task }, call, emit)
       return { answer, call, pieces }
     },
   }

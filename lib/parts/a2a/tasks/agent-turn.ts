@@ -28,7 +28,6 @@ import type {
 } from '../../../floors/tasks/task.ts'
 import type { TaskClient } from '../../../floors/tasks/task-run.ts'
 import type { Tasks } from '../../../floors/tasks/tasks.ts'
-import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { ArtifactInput } from '../../../kernel/define/artifact.ts'
 import type { CallChannel, CallFacts, Origin, Protocol } from '../../../kernel/define/call.ts'
 import type { Content } from '../../../kernel/define/content.ts'
@@ -37,19 +36,13 @@ import type { Ability, Question } from '../../../kernel/define/question.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { JsonMembers, Message } from '../model/model.ts'
-import type { ToolCall } from '../model/tool-agent.ts'
+import type { AskedForTask } from './run-message.ts'
 
-export interface TurnSetup {
-  readonly service: Service
+export interface TurnSetup extends AskedForTask {
   readonly tasks: Tasks
-  readonly agent: Agent | Group
-  /** The tool that the message names: it runs in the place of the agent. */
-  readonly tool: ToolCall | undefined
   readonly origin: Origin
   readonly message: TaskMessage
   readonly metadata: JsonMembers | undefined
-  /** Whether the client named the conversation, which then may have a history. */
-  readonly isNamed: boolean
   /** The seed of a new task, or the task that goes on. */
   readonly task: Task | (TaskSeed & { readonly id: string })
   /** The task is hidden until the first output. */
@@ -145,13 +138,9 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
 
   /** Runs. Throws, or rejects with, the `Fault` where there is neither task nor message. */
   execute(): MaybePromise<TurnOutcome> {
-    const { service, agent, tool, message: { parts }, isNamed, task: { tenant } } = this.#setup
     let answer: MaybePromise<Answer>
     try {
-      answer = runForTask({
-        service, agent, tool, parts, tenant, conversationId: this.contextId, isNamed, call: this.call,
-        emit: this.#piece.bind(this),
-      })
+      answer = runForTask(this.#setup, this.call, this.#piece.bind(this))
       if (!isThenable(answer)) return this.#answered(answer)
     } catch (error) {
       return this.#failed(error)

@@ -26,40 +26,35 @@ import type { Content } from '../../../kernel/define/content.ts'
 import type { ToolResult } from '../../../kernel/define/tool.ts'
 import type { UserMessage } from '../../../floors/conversations/answer-message.ts'
 import type { Service } from '../../../kernel/run/service.ts'
-import type { TaskMessage } from '../../../floors/tasks/task.ts'
+import type { TaskMessage, TaskSeed } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { JsonMembers, Message, SendRequest } from '../model/model.ts'
 import type { ToolCall } from '../model/tool-agent.ts'
 import type { A2aRequest } from './request.ts'
 
-/** A message that runs for a task: its parts, whom they are for, and who gets each piece of the answer. */
+/** A message that runs for a task, and whom it is for. */
 export interface AskedForTask {
   readonly service: Service
   readonly agent: Agent | Group
+  /** The tool that the message names: it runs in the place of the agent. */
   readonly tool: ToolCall | undefined
-  readonly parts: readonly Content[]
-  readonly tenant: string | undefined
-  readonly conversationId: string
+  readonly message: Pick<TaskMessage, 'parts'>
   /** Whether the client named the conversation, which then may have a history. */
   readonly isNamed: boolean
-  readonly call: LiveCall
-  readonly emit: Emit
+  readonly task: Pick<TaskSeed, 'tenant' | 'contextId'>
 }
 
 /**
- * Runs a message for a task: a tool that fails is an answer of that state. Throws, or rejects with, a
- * `Fault`.
+ * Runs a message for a task: a tool that fails is an answer of that state. `emit` gets each piece of the
+ * answer. Throws, or rejects with, a `Fault`.
  */
-export function runForTask(asked: AskedForTask): MaybePromise<Answer> {
-  const { service, agent, tool, call } = asked
-  return tool === undefined ? runHandler(service, call, agent, timeoutOf(service, agent), runAgent, asked)
-    : andThen(callTool(service, tool.tool, tool.args, call), answerOfTool)
-}
-
-function runAgent(asked: AskedForTask): MaybePromise<Answer> {
-  const { service, agent, parts, tenant, conversationId, isNamed, call, emit } = asked
-  const message = userMessage(parts, conversationId, isNamed, ownerOf(call, tenant))
-  return runConversationTurn(service, agent, message, call, emit)
+export function runForTask(asked: AskedForTask, call: LiveCall, emit: Emit): MaybePromise<Answer> {
+  const { service, agent, tool, message: { parts }, isNamed, task: { tenant, contextId } } = asked
+  if (tool !== undefined) return andThen(callTool(service, tool.tool, tool.args, call), answerOfTool)
+  const message = userMessage(parts, contextId, isNamed, ownerOf(call, tenant))
+  return runHandler(service, call, agent, timeoutOf(service, agent), (given) => (
+    runConversationTurn(service, agent, given, call, emit)
+  ), message)
 }
 
 /** Whether a message is run again where its process has died, and others share its store. */
