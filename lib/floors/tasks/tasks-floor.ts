@@ -7,19 +7,13 @@ import type { Gauge } from '../../kernel/util/gauge.ts'
 import type { Lifetime } from '../../kernel/util/lifetime.ts'
 import type { SharedForm, SharedProcesses } from '../shared/shared.ts'
 import type { RemoteTasks } from './remote-tasks.ts'
-import type { StoredTasks } from './stored-tasks.ts'
-import type { TaskRecovery, TaskSurroundings } from './task-recovery.ts'
-import type { TaskTable } from './task-table.ts'
+import type { TaskRecovery } from './task-recovery.ts'
 
-/** What becomes of tasks where processes share the store. */
-export interface TaskForm {
-  /** Where those of a table are kept. */
-  store(shared: SharedProcesses, table: TaskTable, service: Service): StoredTasks
-  /** Begins to look after those of other processes. */
-  begin(at: TaskSurroundings, shared: SharedProcesses): {
-    readonly recovery: TaskRecovery
-    readonly remoteTasks: RemoteTasks
-  }
+/** Makes the tasks of a server that shares its store, and begins to look after those of other processes. */
+export type TaskForm = (service: Service, shared: SharedProcesses) => {
+  readonly tasks: Tasks
+  readonly recovery: TaskRecovery
+  readonly remoteTasks: RemoteTasks
 }
 
 export const taskForm: SharedForm<TaskForm> = { name: 'tasks' }
@@ -31,17 +25,12 @@ class TaskFloor implements Lifetime {
   readonly #service: Service
 
   constructor(service: Service) {
-    const { limits, log, workload } = service
     const shared = sharedOf(service)
-    const form = shared?.form(taskForm)
+    const made = shared?.form(taskForm)?.(service, shared)
     this.#service = service
-    this.tasks = new Tasks(limits, shared && form && ((table) => form.store(shared, table, service)))
-    const { stored } = this.tasks
-    if (shared === undefined || form === undefined || stored === undefined) return
-    const at = { tasks: this.tasks, stored, cluster: shared.cluster, workload, limits, log }
-    const { recovery, remoteTasks } = form.begin(at, shared)
-    this.recovery = recovery
-    this.remoteTasks = remoteTasks
+    this.tasks = made?.tasks ?? new Tasks(service.limits)
+    this.recovery = made?.recovery
+    this.remoteTasks = made?.remoteTasks
   }
 
   status(): object {
