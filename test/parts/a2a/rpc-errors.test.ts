@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { A2aFault, a2aErrors } from '../../../lib/parts/a2a/model/faults.ts'
-import { encodeRpcFault } from '../../../lib/parts/a2a/codec/errors.ts'
+import { oldErrors } from '../../../lib/parts/a2a/codec/errors.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { decodeRpcFault } from '../../fixtures/a2a-client/client.ts'
 import type { A2aReason } from '../../../lib/parts/a2a/model/faults.ts'
 import type { RpcError } from '../../../lib/floors/jsonrpc/jsonrpc.ts'
 
 function roundTrip(fault: Fault): Fault {
-  return decodeRpcFault(JSON.parse(JSON.stringify(encodeRpcFault(fault, fault.message))) as RpcError)
+  return decodeRpcFault(JSON.parse(JSON.stringify(oldErrors.encodeFault(fault, fault.message))) as RpcError)
 }
 
 test('each of A2A\'s own errors has its number and its words, and is read as itself', () => {
@@ -17,7 +17,8 @@ test('each of A2A\'s own errors has its number and its words, and is read as its
     // A defect shows nothing of itself.
     const detail = kind === 'internal' ? undefined : { taskId: 't' }
     const fault = new A2aFault(name as A2aReason, 'why', { taskId: 't' })
-    assert.deepEqual(encodeRpcFault(fault, 'why'), { code, message, data: { ...detail, detail: 'why' } })
+    const data = { ...detail, detail: 'why' }
+    assert.deepEqual(oldErrors.encodeFault(fault, 'why'), { code, message, data })
     const read = roundTrip(fault)
     assert(read instanceof A2aFault, name)
     assert.deepEqual([read.reason, read.kind, read.message], [name, fault.kind, 'why'])
@@ -28,7 +29,7 @@ test('each of A2A\'s own errors has its number and its words, and is read as its
 test('an extension that is missing has the number of what is not supported', () => {
   const { code, message } = a2aErrors.UNSUPPORTED_OPERATION
   const fault = new A2aFault('EXTENSION_SUPPORT_REQUIRED', 'why')
-  assert.deepEqual(encodeRpcFault(fault, 'why'), { code, message, data: { detail: 'why' } })
+  assert.deepEqual(oldErrors.encodeFault(fault, 'why'), { code, message, data: { detail: 'why' } })
 })
 
 test('what is attached to a fault is read as it was', () => {
@@ -64,6 +65,6 @@ test('an error of another server is read as far as it goes', () => {
 })
 
 test('a sentence is cut where it is too long, whatever stands beside it', () => {
-  const { data } = encodeRpcFault(new Fault('failed', 'x'.repeat(5_000), { a: 1 }), 'x'.repeat(5_000))
+  const { data } = oldErrors.encodeFault(new Fault('failed', 'x'.repeat(5_000), { a: 1 }), 'x'.repeat(5_000))
   assert((data as { detail: string }).detail.length < 1_024)
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { A2aFault, a2aErrors } from '../../../lib/parts/a2a/model/faults.ts'
 import { FieldFault } from '../../../lib/parts/a2a/model/fields.ts'
-import { encodeHttpFault, encodeHttpRefusal, encodeV1Fault } from '../../../lib/parts/a2a/codec/errors.ts'
+import { encodeHttpFault, encodeHttpRefusal, v1Errors } from '../../../lib/parts/a2a/codec/errors.ts'
 import { Fault } from '../../../lib/kernel/define/fault.ts'
 import { decodeV1Fault } from '../../fixtures/a2a-client/v1.ts'
 import type { A2aReason } from '../../../lib/parts/a2a/model/faults.ts'
@@ -19,8 +19,9 @@ test('each of the errors that A2A names has its number, its words and its reason
   for (const reason of reasons) {
     const { code, message, httpStatus, status } = a2aErrors[reason]
     const details = [{ '@type': info, reason, domain: 'a2a-protocol.org', metadata: { detail: 'why' } }]
-    assert.deepEqual(encodeV1Fault(new A2aFault(reason, 'why'), 'why'), { code, message, data: details })
-    assert.deepEqual(encodeHttpFault(new A2aFault(reason, 'why'), 'why'), {
+    const fault = new A2aFault(reason, 'why')
+    assert.deepEqual(v1Errors.encodeFault(fault, 'why'), { code, message, data: details })
+    assert.deepEqual(encodeHttpFault(fault, 'why'), {
       status: httpStatus, body: { error: { code: httpStatus, status, message: 'why', details } },
     })
   }
@@ -50,7 +51,7 @@ test('every other fault has its number, the words of the table, and its sentence
   ]
   for (const [kind, code, message, detail, httpStatus, status] of rows) {
     const fault = new Fault(kind, 'why')
-    assert.deepEqual(encodeV1Fault(fault, 'why'), { code, message, data: [detail] }, kind)
+    assert.deepEqual(v1Errors.encodeFault(fault, 'why'), { code, message, data: [detail] }, kind)
     assert.deepEqual(encodeHttpFault(fault, 'why'), {
       status: httpStatus, body: { error: { code: httpStatus, status, message: 'why', details: [detail] } },
     }, kind)
@@ -62,7 +63,7 @@ test('a wrong member is a violation of its field; HTTP+JSON has no params around
   const violation = (description: string): object => ({
     '@type': badRequest['@type'], fieldViolations: [{ field: 'message.parts', description }],
   })
-  assert.deepEqual(encodeV1Fault(fault, fault.message).data, [
+  assert.deepEqual(v1Errors.encodeFault(fault, fault.message).data, [
     violation('params.message.parts must be a list with at least one item'),
   ])
   const { body } = encodeHttpFault(fault, fault.message)
@@ -83,9 +84,9 @@ test('what an author attaches stands behind the sentence, in metadata as texts',
   ]
   for (const [detail, metadata] of rows) {
     const fault = new A2aFault('TASK_NOT_FOUND', 'why', detail)
-    const [own] = encodeV1Fault(fault, 'why').data as readonly object[]
+    const [own] = v1Errors.encodeFault(fault, 'why').data as readonly object[]
     assert.deepEqual(own && 'metadata' in own && own.metadata, { ...metadata, detail: 'why' })
-    assert.deepEqual(encodeV1Fault(new Fault('failed', 'why', detail), 'why').data, [
+    assert.deepEqual(v1Errors.encodeFault(new Fault('failed', 'why', detail), 'why').data, [
       localized, { '@type': 'type.googleapis.com/google.protobuf.Value', value: detail },
     ])
   }
@@ -94,15 +95,15 @@ test('what an author attaches stands behind the sentence, in metadata as texts',
 test('a defect shows nothing of itself, whatever is attached to it', () => {
   const said = 'Internal error (request r1)'
   const fault = new Fault('internal', 'db down', { dsn: 'secret' })
-  assert.deepEqual(encodeV1Fault(fault, said).data, [{ ...localized, message: said }])
+  assert.deepEqual(v1Errors.encodeFault(fault, said).data, [{ ...localized, message: said }])
   const own = new A2aFault('INVALID_AGENT_RESPONSE', 'db down', { dsn: 'secret' })
-  assert.doesNotMatch(JSON.stringify(encodeV1Fault(own, said)), /secret|db down/)
+  assert.doesNotMatch(JSON.stringify(v1Errors.encodeFault(own, said)), /secret|db down/)
   assert.doesNotMatch(JSON.stringify(encodeHttpFault(own, said)), /secret|db down/)
 })
 
 test('a sentence is bounded, whatever a client made it of', () => {
   const said = 'x'.repeat(100_000)
-  assert.ok(JSON.stringify(encodeV1Fault(new Fault('invalid', said), said)).length < 1500)
+  assert.ok(JSON.stringify(v1Errors.encodeFault(new Fault('invalid', said), said)).length < 1500)
   assert.ok(JSON.stringify(encodeHttpFault(new Fault('failed', said), said)).length < 3000)
 })
 
@@ -117,7 +118,7 @@ test('an error is read as it was meant', () => {
     new Fault('failed', 'why', null),
   ]
   for (const fault of faults) {
-    const read = decodeV1Fault(JSON.parse(JSON.stringify(encodeV1Fault(fault, fault.message))))
+    const read = decodeV1Fault(JSON.parse(JSON.stringify(v1Errors.encodeFault(fault, fault.message))))
     assert.deepEqual({ ...read, message: read.message }, { ...fault, message: fault.message })
     assert.equal(read.constructor, fault.constructor)
   }

@@ -10,6 +10,7 @@ import { a2aErrors, kindErrors, numbersOf, reasonOf } from '../model/faults.ts'
 import { FieldFault } from '../model/fields.ts'
 import type { Fault } from '../../../kernel/define/fault.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
+import type { ErrorEncoders } from '../model/dialect.ts'
 import type { A2aReason } from '../model/faults.ts'
 import type { JsonMembers } from '../model/model.ts'
 
@@ -35,7 +36,7 @@ export interface HttpError { readonly status: number; readonly body: { readonly 
  * The error for a fault before 1.0: the specification's own message; the sentence is in `data.detail`, beside
  * what an author attached.
  */
-export function encodeRpcFault(fault: Fault, sentence: string): RpcError {
+function encodeRpcFault(fault: Fault, sentence: string): RpcError {
   const shown = detailOf(fault)
   const more = isRecord(shown) ? shown : shown === undefined ? undefined : { data: shown }
   const data = more && { ...more, detail: sentenceWithin(sentence) }
@@ -47,8 +48,11 @@ export function encodeRpcFault(fault: Fault, sentence: string): RpcError {
   return { ...rpcError(code, sentence, data), message }
 }
 
+/** Before 1.0. */
+export const oldErrors: ErrorEncoders = { encodeFault: encodeRpcFault, encodeError: rpcError }
+
 /** The error member of a JSON-RPC answer of 1.0. */
-export function encodeV1Fault(fault: Fault, sentence: string): RpcError {
+function encodeV1Fault(fault: Fault, sentence: string): RpcError {
   const { code } = numbersOf(fault)
   const reason = reasonOf(fault)
   const { message } = reason === undefined ? rpcError(code) : a2aErrors[reason]
@@ -56,9 +60,11 @@ export function encodeV1Fault(fault: Fault, sentence: string): RpcError {
 }
 
 /** The error member for a request that is no request of A2A. */
-export function encodeV1Error(code: number, sentence: string): RpcError {
+function encodeV1Error(code: number, sentence: string): RpcError {
   return { code, message: rpcError(code).message, data: [localized(sentenceWithin(sentence))] }
 }
+
+export const v1Errors: ErrorEncoders = { encodeFault: encodeV1Fault, encodeError: encodeV1Error }
 
 /** The error of an HTTP+JSON answer. */
 export function encodeHttpFault(fault: Fault, sentence: string): HttpError {

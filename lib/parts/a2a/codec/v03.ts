@@ -7,14 +7,13 @@ import { isRecord } from '../../../kernel/define/content.ts'
 import { unseen } from '../../../kernel/define/validate.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { operationsOf } from '../model/dialect.ts'
-import { rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import {
   isUnset, needMembers, needObject, needText, readBoolean, readMembers, readName, readNames,
   wrongField,
 } from '../model/fields.ts'
 import { decodersOf, MAX_PAGE_SIZE } from './decoder.ts'
 import { formattersOf } from './encoder.ts'
-import { encodeRpcFault } from './errors.ts'
+import { oldErrors } from './errors.ts'
 import { blockFor, metadataWith, readBytes, strangeIn } from './parts.ts'
 import type { Content } from '../../../kernel/define/content.ts'
 import type { TaskState } from '../../../floors/tasks/task.ts'
@@ -176,8 +175,7 @@ export const v03: Dialect = {
   hasTasks: true,
   streamsErrors: true,
   undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
-  encodeFault: encodeRpcFault,
-  encodeError: rpcError,
+  ...oldErrors,
   formatPush: (_event, task) => formatters.get(task),
   pushType: JSON_TYPE,
   pushesTasks: true,

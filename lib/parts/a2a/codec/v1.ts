@@ -12,7 +12,7 @@ import {
 } from '../model/fields.ts'
 import { decodersOf } from './decoder.ts'
 import { formattersOf } from './encoder.ts'
-import { encodeV1Error, encodeV1Fault } from './errors.ts'
+import { v1Errors } from './errors.ts'
 import { blockFor, readBytes, strangeIn } from './parts.ts'
 import type { TaskState } from '../../../floors/tasks/task.ts'
 import type { Dialect } from '../model/dialect.ts'
@@ -139,8 +139,7 @@ export const v1: Dialect = {
   }, decodersOf(form), formatters),
   hasTasks: true,
   streamsErrors: false,
-  encodeFault: encodeV1Fault,
-  encodeError: encodeV1Error,
+  ...v1Errors,
   formatPush: formatters.stream,
   pushType: A2A_JSON_TYPE,
   pushesTasks: false,

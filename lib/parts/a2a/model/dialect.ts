@@ -53,8 +53,16 @@ export function operationsOf(
   ]))
 }
 
+/** How errors are written. */
+export interface ErrorEncoders {
+  /** The error of an answer. `sentence` is what the caller may read. */
+  encodeFault(fault: Fault, sentence: string): RpcError
+  /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
+  encodeError(code: number, sentence: string): RpcError
+}
+
 /** One way of writing A2A. */
-export interface Dialect {
+export interface Dialect extends ErrorEncoders {
   readonly name: DialectName
   /** The version of A2A, by major and minor, under which clients ask for it. */
   readonly version: '0.3' | '1.0'
@@ -65,10 +73,6 @@ export interface Dialect {
   readonly undeclaredCard?: A2aReason
   /** Whether an error instead of a stream is written as an event: its clients read nothing else there. */
   readonly streamsErrors: boolean
-  /** The error of an answer. `sentence` is what the caller may read. */
-  encodeFault(fault: Fault, sentence: string): RpcError
-  /** The error of a request that is none of this dialect's, by its number in JSON-RPC. */
-  encodeError(code: number, sentence: string): RpcError
   /** The body of a webhook for an event, JSON text; `task` is the task after the event. */
   formatPush(event: StreamEvent, task: TaskView): string
   /** The media type of that body. */

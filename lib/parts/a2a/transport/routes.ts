@@ -5,10 +5,10 @@
 import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { allowed } from '../../../kernel/define/principal.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { errorReply, refusalError, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
+import { errorReply, refusalError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
-import { encodeHttpRefusal, encodeRpcFault, encodeV1Error, encodeV1Fault } from '../codec/errors.ts'
+import { encodeHttpRefusal, oldErrors, v1Errors } from '../codec/errors.ts'
 import { A2A_JSON_TYPE, versionOf } from '../model/dialect.ts'
 import { A2aFault } from '../model/faults.ts'
 import { pushSettingsOf } from '../model/push-settings.ts'
@@ -23,7 +23,6 @@ import type { Service } from '../../../kernel/run/service.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Seal } from '../../../kernel/wire/seal.ts'
-import type { Dialect } from '../model/dialect.ts'
 import type { A2aLimits } from '../model/limits.ts'
 import type { A2aOptions, A2aSetup } from '../model/options.ts'
 import type { Push, PushStatus } from '../push/push.ts'
@@ -37,7 +36,9 @@ const OLD_CARD = '/.well-known/agent.json'
 const OLD_EXTENDED_CARD = '/agent/authenticatedExtendedCard'
 
 /** One endpoint of an agent, before its paths are known. */
-interface AgentEndpoint extends Omit<Endpoint, 'path' | 'handle' | 'load' | 'describe'> {
+interface AgentEndpoint extends Omit<Endpoint, 'path' | 'handle' | 'describe'> {
+  /** Left out: loads what answers. */
+  readonly load?: NonNullable<Endpoint['load']>
   /** Its entry in OpenAPI, of those in that file. */
   readonly operations: (all: typeof import('./openapi-operations.ts')) => MethodOperations
   readonly answer: (answers: A2aAnswers, exchange: Exchange, agent: Agent | Group) => MaybePromise<Reply>
@@ -104,7 +105,7 @@ class Paths {
 
   /** `base` is '' or has an `{agent}`. */
   of(base: string): readonly Endpoint[] {
-    const { service: { catalog }, options: { extendedCard } } = this.#context
+    const { service: { catalog, version: ours }, options: { extendedCard } } = this.#context
     const at = (endpoint: AgentEndpoint, ...paths: readonly string[]): readonly Endpoint[] => (
       paths.map((path) => this.#endpoint(base + path, endpoint))
     )
@@ -133,7 +134,14 @@ class Paths {
         operations: ({ oldExtendedCardOperation: get }) => ({ get }),
         answer: (answers, exchange, agent) => answers.oldCard(exchange, agent),
       }, OLD_EXTENDED_CARD),
-      this.#status(base),
+      ...at({
+        methods: ['GET'], open: 'public', refuse: problemReply,
+        load: () => undefined,
+        operations: ({ statusOperation: get }) => ({ get }),
+        answer: (_answers, _exchange, { name, version = ours }) => (
+          { status: 200, type: JSON_TYPE, body: formatJson({ status: 'ok', name, version }) }
+        ),
+      }, '/status'),
     ]
   }
 
@@ -149,40 +157,20 @@ class Paths {
     }))
   }
 
-  #status(base: string): Endpoint {
-    const { version: ours } = this.#service
-    return {
-      path: `${base}/status`,
-      methods: ['GET'],
-      open: 'public',
-      refuse: problemReply,
-      describe: this.#described(base, ({ statusOperation: get }) => ({ get })),
-      handle: (exchange) => {
-        const agent = this.#agentFor(exchange)
-        if (agent === undefined) return refuseUnknown(problemReply, exchange)
-        const { name, version = ours } = agent
-        return { status: 200, type: JSON_TYPE, body: formatJson({ status: 'ok', name, version }) }
-      },
-    }
-  }
-
-  #agentFor({ params }: Exchange): Agent | Group | undefined {
-    const id = params.get('agent')
-    return id === undefined ? rootOf(this.#service) : agentNamed(this.#service, id)
-  }
-
   #endpoint(path: string, { operations, answer, ...rest }: AgentEndpoint): Endpoint {
     return {
+      load: () => this.answers === undefined ? this.load() : undefined,
       ...rest,
       path,
       // What follows the id of a task is an operation, and those that are known have paths of their own.
       mayName: (params) => params.has('taskId') || params.get('id')?.includes(':') !== true,
       describe: this.#described(path, operations),
-      load: () => this.answers === undefined ? this.load() : undefined,
       handle: (exchange) => {
-        const agent = this.#agentFor(exchange)
-        if (agent === undefined) return refuseUnknown(rest.refuse, exchange)
-        return answer(this.answers!, exchange, agent)
+        const { params, origin: { requestId } } = exchange
+        const id = params.get('agent')
+        const agent = id === undefined ? rootOf(this.#service) : agentNamed(this.#service, id)
+        if (agent !== undefined) return answer(this.answers!, exchange, agent)
+        return rest.refuse({ status: 404, detail: 'There is no such agent here', requestId, asked: exchange })
       },
     }
   }
@@ -202,18 +190,7 @@ class Paths {
   }
 }
 
-function refuseUnknown(refuse: Endpoint['refuse'], exchange: Exchange): Reply {
-  const { requestId } = exchange.origin
-  return refuse({ status: 404, detail: 'There is no such agent here', requestId, asked: exchange })
-}
-
 const bodyTypes: readonly string[] = Object.freeze([JSON_TYPE, A2A_JSON_TYPE])
-
-/** The part of a dialect that writes errors: the rest is loaded with a first request. */
-type ErrorCodec = Pick<Dialect, 'encodeFault' | 'encodeError'>
-
-const v1Errors: ErrorCodec = { encodeFault: encodeV1Fault, encodeError: encodeV1Error }
-const otherErrors: ErrorCodec = { encodeFault: encodeRpcFault, encodeError: rpcError }
 
 /** Refuses unread JSON-RPC, in the form of the version that its client asks for. */
 function refuseMessage(refusal: Refusal): Reply {
@@ -222,7 +199,7 @@ function refuseMessage(refusal: Refusal): Reply {
 
 function errorFor(refusal: Refusal): RpcError {
   const { status, detail, asked } = refusal
-  const { encodeFault, encodeError } = asked && versionOf(asked) === '1.0' ? v1Errors : otherErrors
+  const { encodeFault, encodeError } = asked && versionOf(asked) === '1.0' ? v1Errors : oldErrors
   if (status !== 415) return encodeError(refusalError(refusal).code, detail)
   return encodeFault(new A2aFault('CONTENT_TYPE_NOT_SUPPORTED', detail), detail)
 }
