@@ -103,9 +103,14 @@ export class Tasks {
     })
   }
 
-  /** Adds a task that is over already. Only where the store is not shared. Throws `Fault('busy')`. */
-  record(seed: TaskSeed, { state, message, metadata, artifacts, fault }: TaskEnd): Task {
-    const unseen = this.#takeUnseen(seed.id)
+  /**
+   * Adds a task that is over already. `isUnseen`: it has the place that `runUnseen` took. Only where no store
+   * is shared. Throws `Fault('busy')`.
+   */
+  record(
+    seed: TaskSeed, { state, message, metadata, artifacts, fault }: TaskEnd, isUnseen: boolean = false,
+  ): Task {
+    const unseen = isUnseen ? this.#takeUnseen(seed.id) : undefined
     const at = this.#times.next()
     const createdAt = unseen?.task.createdAt ?? at
     const task = taskOf(seed, createdAt, statusOf(state, at, message, metadata), artifacts, fault)

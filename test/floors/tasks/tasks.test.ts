@@ -178,7 +178,7 @@ test('a task that is over before anybody looks is recorded, and nothing of it is
   const artifacts = [{ id: 'a', parts: [text('done')] }]
   const { createdAt, status } = tasks.record({ ...seed('ann'), id }, {
     state: 'completed', message: undefined, metadata: undefined, artifacts, fault: undefined,
-  })
+  }, true)
   assert.deepEqual([tasks.running, tasks.finished, looks(), createdAt < status.at], [0, 1, 0, true])
   const { bytes } = tasks
   tasks.drop(id)

@@ -111,9 +111,9 @@ export interface PushCreateRequest extends TenantRequest {
 }
 
 /** What came of a message: a task, or a message instead. */
-export type SendResult =
-  | { readonly what: 'task'; readonly task: TaskView }
-  | { readonly what: 'message'; readonly message: Message }
+export type SendResult = { readonly what: 'task'; readonly task: TaskView } | MessageResult
+
+export interface MessageResult { readonly what: 'message'; readonly message: Message }
 
 /** One event of a stream, and of a webhook. */
 export type StreamEvent =

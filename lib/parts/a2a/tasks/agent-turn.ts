@@ -35,7 +35,7 @@ import type { Severity } from '../../../kernel/define/log.ts'
 import type { Ability, Question } from '../../../kernel/define/question.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { JsonMembers, Message } from '../model/model.ts'
+import type { JsonMembers, MessageResult } from '../model/model.ts'
 import type { AskedForTask } from './run-message.ts'
 
 export interface TurnSetup extends AskedForTask {
@@ -57,7 +57,7 @@ export interface TurnSetup extends AskedForTask {
  * What came of a turn: its task as it has ended, or as it waits for its client; or a message in its place.
  * Without a task it has to be read: another process has it.
  */
-export type TurnOutcome = { readonly task: Task | undefined } | { readonly message: Message }
+export type TurnOutcome = { readonly task: Task | undefined } | MessageResult
 
 export class AgentTurn implements TaskClient, CallChannel, CallFacts {
   readonly protocol: Protocol = 'a2a'
@@ -269,7 +269,7 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
     if (reply === 'message') {
       if (this.#isReserved) {
         const message = messageOf(answer, this.call, this.contextId, false)
-        return andThen(this.#withdraw(), () => ({ message }))
+        return andThen(this.#withdraw(), () => message)
       }
       warnOfReply(this.#service.log, this.#setup.agent, reply, this.call.requestId)
     }
@@ -311,7 +311,8 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
   ): TurnOutcome {
     const { usage } = this.call
     const metadata = usage && usageMeta(usage)
-    const task = this.#setup.tasks.record(this.#setup.task, { state, message, metadata, artifacts, fault })
+    const end = { state, message, metadata, artifacts, fault }
+    const task = this.#setup.tasks.record(this.#setup.task, end, this.#isUnseen)
     this.#notifyShown()
     return { task }
   }

@@ -28,7 +28,7 @@ import type { UserMessage } from '../../../floors/conversations/answer-message.t
 import type { Service } from '../../../kernel/run/service.ts'
 import type { TaskMessage, TaskSeed } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { JsonMembers, Message, SendRequest } from '../model/model.ts'
+import type { JsonMembers, MessageResult, SendRequest } from '../model/model.ts'
 import type { ToolCall } from '../model/tool-agent.ts'
 import type { A2aRequest } from './request.ts'
 
@@ -64,12 +64,14 @@ export function isRerunFor(agent: Agent | Group, tool: ToolCall | undefined): bo
 
 /**
  * Answers a message with a message. Synchronous where the agent is. Throws, or rejects with, a `Fault`.
- * `tool`: what the message names; `isPlain`: the dialect has texts and files alone.
+ * `tool`: what the message names.
  */
 export function replyWithMessage(
-  { context: { service }, agent, exchange: { origin } }: A2aRequest, { message, metadata, tenant }: SendRequest,
-  tool: ToolCall | undefined, isPlain: boolean,
-): MaybePromise<Message> {
+  { context: { service }, agent, dialect, exchange: { origin } }: A2aRequest,
+  { message, metadata, tenant }: SendRequest, tool: ToolCall | undefined,
+): MaybePromise<MessageResult> {
+  // It has texts and files alone.
+  const isPlain = !dialect.hasTasks
   const { contextId, parts } = message
   const conversationId = contextId ?? randomUuid()
   const attached = attachedTo(message, metadata)
@@ -80,7 +82,7 @@ export function replyWithMessage(
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
   const answer = tool === undefined ? answerMessage(service, agent, asked, call)
     : andThen(callTool(service, tool.tool, tool.args, call), toolAnswer)
-  const encode = (whole: Answer): Message => {
+  const encode = (whole: Answer): MessageResult => {
     const isMeant = agent.kind === 'group' || agent.replies !== 'message' || whole.reply !== 'task'
     if (!isMeant) warnOfReply(service.log, agent, whole.reply, origin.requestId)
     if (isPlain) warnOfData(service.log, agent, whole, 'plain A2A', origin.requestId)
@@ -105,13 +107,18 @@ export function attachedTo(
 }
 
 /** An answer with its artifacts behind it and the tokens of its run; without its data where that is plain. */
-export function messageOf(answer: Answer, call: LiveCall, contextId: string, isPlain: boolean): Message {
+export function messageOf(
+  answer: Answer, call: LiveCall, contextId: string, isPlain: boolean,
+): MessageResult {
   const { artifacts = [] } = answer
   const said = isPlain ? answer.content : contentParts(answer)
   const parts = artifacts.length === 0 ? said : [...said, ...artifacts.flatMap(partsOf)]
   return {
-    id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: usageMeta(call.usage),
-    extensions: undefined, referenceTaskIds: undefined,
+    what: 'message',
+    message: {
+      id: randomUuid(), role: 'agent', parts, contextId, taskId: undefined, metadata: usageMeta(call.usage),
+      extensions: undefined, referenceTaskIds: undefined,
+    },
   }
 }
 

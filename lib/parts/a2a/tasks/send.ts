@@ -23,7 +23,7 @@ import { isRerunFor, replyWithMessage } from './run-message.ts'
 import { replyStream, taskStream, turnStream } from './stream.ts'
 import type { Task, TaskMessage } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { Each, Message, PushConfig, SendRequest, SendResult } from '../model/model.ts'
+import type { Each, PushConfig, SendRequest, SendResult } from '../model/model.ts'
 import type { ToolCall } from '../model/tool-agent.ts'
 import type { TurnOutcome } from './agent-turn.ts'
 import type { A2aRequest, EventStream } from './request.ts'
@@ -42,14 +42,13 @@ type Taken = AgentTurn | Task
 
 export function sendMessage(request: A2aRequest, sent: SendRequest): MaybePromise<SendResult> {
   const tool = check(request, sent)
-  const { hasTasks } = request.dialect
-  if (!hasTasks || isMessenger(request)) {
+  if (!request.dialect.hasTasks || isMessenger(request)) {
     checkNoTask(request, sent)
-    return andThen(replyWithMessage(request, sent, tool, !hasTasks), messageResult)
+    return replyWithMessage(request, sent, tool)
   }
   const incoming = incomingOf(request, sent, tool)
   const taken = sent.push === undefined ? take(incoming, false) : takeWatched(incoming, sent.push)
-  return isThenable(taken) ? taken.then((one) => answer(incoming, one)) : answer(incoming, taken)
+  return andThen(taken, (one) => answer(incoming, one))
 }
 
 /** Sends a message, and streams what happens. */
@@ -57,7 +56,7 @@ export function streamMessage(request: A2aRequest, sent: SendRequest): MaybeProm
   const tool = check(request, sent)
   if (isMessenger(request)) {
     checkNoTask(request, sent)
-    return replyStream(() => replyWithMessage(request, sent, tool, false))
+    return replyStream(() => replyWithMessage(request, sent, tool))
   }
   const incoming = incomingOf(request, sent, tool)
   const taken = sent.push === undefined ? take(incoming, true) : takeWatched(incoming, sent.push)
@@ -95,10 +94,6 @@ function checkNoTask({ agent }: A2aRequest, { message, push }: SendRequest): voi
 function incomingOf(request: A2aRequest, sent: SendRequest, tool: ToolCall | undefined): Incoming {
   const { id, role, parts, metadata, extensions, referenceTaskIds } = sent.message
   return { request, sent, message: { id, role, parts, metadata, extensions, referenceTaskIds }, tool }
-}
-
-function messageResult(message: Message): SendResult {
-  return { what: 'message', message }
 }
 
 /** `isSeen`: its task is there before anything runs. */
@@ -247,7 +242,7 @@ function answer(incoming: Incoming, taken: Taken): MaybePromise<SendResult> {
 }
 
 function outcomeResult(incoming: Incoming, id: string, outcome: TurnOutcome): MaybePromise<SendResult> {
-  if ('message' in outcome) return messageResult(outcome.message)
+  if ('message' in outcome) return outcome
   const { task } = outcome
   // Where processes share the store another one may have ended the task otherwise.
   const isSure = task !== undefined && incoming.request.context.tasks.stored === undefined

@@ -13,7 +13,7 @@ import { eventOf, isSettled, viewOf } from '../model/task-view.ts'
 import { findTask } from './request.ts'
 import type { Task, TaskEvent } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
-import type { Message, StreamEvent, TaskRequest } from '../model/model.ts'
+import type { MessageResult, StreamEvent, TaskRequest } from '../model/model.ts'
 import type { TaskUpdate } from '../model/task-view.ts'
 import type { AgentTurn, TurnOutcome } from './agent-turn.ts'
 import type { A2aRequest, EventSink, EventStream } from './request.ts'
@@ -31,10 +31,10 @@ export function subscribe(
 }
 
 /** An agent's message as a stream. */
-export function replyStream(reply: () => MaybePromise<Message>): EventStream {
+export function replyStream(reply: () => MaybePromise<MessageResult>): EventStream {
   return {
     open(sink) {
-      if (!sink.closed) passOn(() => andThen(reply(), (message) => ({ message })), sink)
+      if (!sink.closed) passOn(reply, sink)
       return undefined
     },
   }
@@ -44,7 +44,7 @@ export function replyStream(reply: () => MaybePromise<Message>): EventStream {
 function passOn(act: () => MaybePromise<TurnOutcome>, sink: EventSink): void {
   const done = (outcome: TurnOutcome): void => {
     if (!('message' in outcome)) return
-    sink.send({ what: 'message', message: outcome.message })
+    sink.send(outcome)
     sink.end()
   }
   const failed = (error: unknown): void => sink.end(error)
