@@ -7,7 +7,6 @@ import { isStandard } from '../schema/standard.ts'
 import { formatJson } from '../wire/json.ts'
 import { randomUuid } from '../wire/random.ts'
 import { Clock } from '../util/clock.ts'
-import { Later } from '../util/later.ts'
 import { Lease } from '../util/quota.ts'
 import { noAdapters } from './adapters.ts'
 import { addArtifact, artifactOf } from './artifact.ts'
@@ -15,6 +14,7 @@ import { callerOf } from './call.ts'
 import { kernelDefaults } from './limits.ts'
 import { checkEvent, RunEvents, sentenceOf } from './event.ts'
 import { Fault } from './fault.ts'
+import { checkedAnswer, checkQuestion, formOf } from './question.ts'
 import type { JsonSchema } from '../schema/compile.ts'
 import type { InferAnswer } from '../schema/infer.ts'
 import type { StandardSchema } from '../schema/standard.ts'
@@ -33,8 +33,6 @@ import type { Principal } from './principal.ts'
 import type {
   Ability, ElicitAnswer, FormQuestion, Question, Root, SampleAnswer, SampleQuestion, UrlAnswer, UrlQuestion,
 } from './question.ts'
-
-const questions = new Later(() => import('./check-question.ts'))
 
 const nothing: readonly never[] = Object.freeze([])
 const noMetadata: Readonly<Record<string, unknown>> = Object.freeze({})
@@ -312,8 +310,6 @@ export class LiveCall extends Lease implements Call {
   }
 
   async #askBySchema(question: FormQuestion, schema: StandardSchema): Promise<ElicitAnswer> {
-    await questions.load()
-    const { checkedAnswer, formOf } = questions.loaded
     const form = formOf(schema, this.#host.adapters.schemaForm)
     const answer = await this.#ask<ElicitAnswer>({ what: 'elicit', ...question, schema: form.json })
     return answer.action !== 'accept' ? answer
@@ -329,12 +325,10 @@ export class LiveCall extends Lease implements Call {
 
   // The answer's shape is checked by the channel, which knows what its protocol allows.
   async #send<T>(question: Question): Promise<T> {
-    const wait = questions.load()
-    if (wait !== undefined) await wait
     if (this.over) throw abortError(this.#reason)
     const { channel } = this
     if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)
-    questions.loaded.checkQuestion(question)
+    checkQuestion(question)
     if (channel.asksByReturning === true) return await channel.ask(question) as T
     this.clock.stop()
     try {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkQuestion } from '../../../lib/kernel/define/check-question.ts'
+import { checkQuestion } from '../../../lib/kernel/define/question.ts'
 import { callOf } from '../../fixtures/house.ts'
 import type { Question } from '../../../lib/kernel/define/question.ts'
 
