@@ -1,13 +1,14 @@
 /** `launch`: makes a server, listens, prints where, and closes in order on signals. */
 import { frameworks } from '../adapters/frameworks.ts'
 import { formatJson } from '../kernel/wire/json.ts'
+import { checkValues, mustBeSwitch } from '../kernel/define/validate.ts'
 import { noCallback } from '../kernel/server/options.ts'
 import { endOnSignals } from '../floors/lines/end-on-signals.ts'
 import { createServer } from './create-server.ts'
 import { requireSecondOptions, serverOptions } from './options.ts'
 import { normalizeDefinitions } from './subject.ts'
 import type { LoneTool, Offer } from '../kernel/define/normalize-definitions.ts'
-import type { Members } from '../kernel/define/validate.ts'
+import type { Checks } from '../kernel/define/validate.ts'
 import type { ServerOptions } from './options.ts'
 import type { Curl } from '../kernel/server/part.ts'
 import type { Address } from '../kernel/server/server.ts'
@@ -26,8 +27,8 @@ export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
   readonly signals?: boolean | undefined
 }
 
-const names: Members<Omit<LaunchOptions, keyof ServerOptions>> = {
-  port: true, host: true, quiet: true, signals: true,
+const checks: Checks<Omit<LaunchOptions, keyof ServerOptions>> = {
+  port: true, host: true, quiet: mustBeSwitch, signals: mustBeSwitch,
 }
 
 /** A server that listens. */
@@ -52,7 +53,8 @@ export function launch<const T extends readonly unknown[]>(
 export async function launch(
   subject: Subject | ForeignSubject, options: LaunchOptions = {},
 ): Promise<Launched> {
-  requireSecondOptions('launch', arguments, options, [...Object.keys(names), ...serverOptions])
+  requireSecondOptions('launch', arguments, options, [...Object.keys(checks), ...serverOptions])
+  checkValues('', options, checks)
   const { port, host, quiet, signals, ...rest } = options
   const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const server = createServer({ ...rest, ...definitions })

@@ -10,7 +10,7 @@ import { promptChecks } from '../kernel/define/prompt.ts'
 import { resourceChecks, templateChecks } from '../kernel/define/resource.ts'
 import { toolChecks } from '../kernel/define/tool.ts'
 import {
-  checkValues, isPlain, mustBe, mustBeOptions, rejectMore, rejectUnknown, show,
+  checkValues, isPlain, mustBe, mustBeOptions, mustBeSwitch, rejectMore, rejectUnknown, show,
 } from '../kernel/define/validate.ts'
 import { checkSettings, kernelChecks } from '../kernel/server/options.ts'
 import { isThing, listenRemedies } from '../kernel/server/requirements.ts'
@@ -58,11 +58,10 @@ export interface ServerOptions<T extends readonly unknown[] = readonly unknown[]
 const isString = (value: unknown): boolean => typeof value === 'string'
 
 const string = mustBe(isString, 'write a string')
-const flag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 
 /** `true`: anything, or checked by its user. */
 const checks: Checks<Omit<ServerOptions, keyof KernelSettings | keyof Limits>> = {
-  instructions: string, protocol: true, path: true, metrics: flag,
+  instructions: string, protocol: true, path: true, metrics: mustBeSwitch,
   skills: checkSkills,
   openTelemetry: checkTelemetry,
   mcp: optionsOf(`write an object, as in { instructions: 'Ask first.' }`, mcpChecks),

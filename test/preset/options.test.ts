@@ -178,6 +178,9 @@ const misplaced: readonly (readonly [subject: unknown, options: unknown, sentenc
   [echo, { host: '[::1]' }, /^host is "\[::1\]"; write '::1', without the brackets$/],
   [echo, { host: 'http://localhost' }, /^host is "http:\/\/localhost"; write a name or an address, as in/],
   [echo, { host: 7 }, /^host is 7; write a name or an address, as in '127\.0\.0\.1'$/],
+  [echo, { quiet: 'yes' }, /^quiet is "yes"; write true or false$/],
+  [echo, { quiet: null }, /^quiet is null; write true or false$/],
+  [echo, { signals: 'false' }, /^signals is "false"; write true or false$/],
 ]
 
 test('an option that stands in the wrong place says where it goes', async () => {
@@ -198,6 +201,7 @@ test('an option that stands in the wrong place says where it goes', async () => 
   for (const [streams, sentence] of [
     [{ input: 'x' }, /^TypeError: input is "x"; write a readable stream, as process\.stdin is$/],
     [{ output: {} }, /^TypeError: output is an object; write a writable stream, as process\.stdout is$/],
+    [{ signals: 'false' }, /^TypeError: signals is "false"; write true or false$/],
   ] as const) await assert.rejects(serveStdio(echo, streams as never), sentence)
   await assert.rejects(serveStdio({ ...echo, input: 1 } as Subject), /^TypeError: 'input' is an option; /)
 })

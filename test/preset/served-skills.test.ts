@@ -61,6 +61,19 @@ test('what is not there is 404, and what needs a scope is not shown without it',
   assert.deepEqual(all.map(({ name }) => name), ['refunds', 'secret'])
 })
 
+test('in the path of a skill _ may stand for each -, and its scopes hold', async (t) => {
+  const files = { 'docs/a-b_c.md': 'Dear …' }
+  const skill = { name: 'money-back', description: 'Gives money back.', instructions: 'Ask.', files }
+  const server = shop(t, { skills: [skill, { ...skill, name: 'top-secret', scopes: ['staff'] }] })
+  for (const path of ['', '/SKILL.md', '/docs/a-b_c.md']) {
+    const plain = await (await get(server, `/skills/money-back${path}`)).text()
+    const other = await get(server, `/skills/money_back${path}`)
+    assert.deepEqual([other.status, await other.text()], [200, plain], path)
+    assert.equal((await get(server, `/skills/top_secret${path}`)).status, 403, path)
+  }
+  assert.equal((await get(server, '/skills/money_back/docs/a_b_c.md')).status, 404)
+})
+
 test('the description of the server and the root lists them where there are any', async (t) => {
   const paths = async (server: TriportServer): Promise<readonly string[]> => (
     Object.keys((await jsonOf(await get(server, '/openapi.json')) as { readonly paths: object }).paths)

@@ -1,5 +1,5 @@
 /** One client on standard input and output, served by a server of parts, one of which serves lines. */
-import { show } from '../../kernel/define/validate.ts'
+import { mustBeSwitch, show } from '../../kernel/define/validate.ts'
 import { openedOf, requireKernelOptions } from '../../kernel/server/requirements.ts'
 import { createService } from '../../kernel/server/service.ts'
 import { claimStdout } from './claim-stdout.ts'
@@ -57,6 +57,7 @@ export async function serveOverLines(given: LineOptions, useless: readonly strin
   const { input = process.stdin, output, signals = input === process.stdin, ...options } = given
   requireStream('input', input, 'on', 'a readable stream, as process.stdin is')
   requireStream('output', output ?? process.stdout, 'write', 'a writable stream, as process.stdout is')
+  mustBeSwitch('', signals, 'signals')
   const lines = linesIn(options.parts)
   const { service, seal, floors } = createService(withDefaults(options, lines))
   const opened: Opened[] = []

@@ -96,6 +96,9 @@ export function mustBe(
   }
 }
 
+/** The check of an option that is on or off. */
+export const mustBeSwitch: MemberCheck = mustBe((value) => typeof value === 'boolean', 'write true or false')
+
 /** The same of an object of options, whose members are checked too. */
 export function mustBeOptions(remedy: string, checks: AnyChecks): MemberCheck {
   const mustBeRecord = mustBe(isRecord, remedy)

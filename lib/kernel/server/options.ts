@@ -4,7 +4,7 @@
  */
 import { isRecord } from '../define/content.ts'
 import {
-  checkValues, mustBe, mustBeOptions, rejectMore, rejectUnknown, show, typed,
+  checkValues, mustBe, mustBeOptions, mustBeSwitch, rejectMore, rejectUnknown, show, typed,
 } from '../define/validate.ts'
 import { isStrings } from '../wire/json.ts'
 import type { Adapters } from '../define/adapters.ts'
@@ -116,7 +116,6 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 const text = mustBe((value) => isString(value) && value !== '', 'write a string that is not empty')
 const string = mustBe(isString, 'write a string')
 const address = mustBe(isString, 'write an address')
-const flag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 
 const authChecks: Checks<Authorization> = {
   resource: true, authorizationServers: true, scopes: true, verify: true,
@@ -130,10 +129,13 @@ export const kernelChecks: Checks<Omit<KernelSettings, keyof KernelLimits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
   name: text, version: text, description: string,
   apiKey: true, publicUrl: true, trustProxy: true, mountPath: true, log: true, secret: true,
-  insecure: flag, exposeErrors: flag, accessLog: flag,
-  cors: mustBe((value) => isString(value) || isStrings(value), `write '*', or ['https://app.example.com']`),
-  allowedHosts: mustBe(isStrings, `write a list, as in ['agents.example.com']`),
-  allowedOrigins: mustBe(isStrings, `write a list, as in ['https://app.example.com']`),
+  insecure: mustBeSwitch, exposeErrors: mustBeSwitch, accessLog: mustBeSwitch,
+  cors: mustBe(
+    (value) => isString(value) || isStrings(value),
+    `write '*', or a list of strings, as in ['https://app.example.com']`,
+  ),
+  allowedHosts: mustBe(isStrings, `write a list of strings, as in ['agents.example.com']`),
+  allowedOrigins: mustBe(isStrings, `write a list of strings, as in ['https://app.example.com']`),
   onCall: mustBe(isFunction, 'write a function (info) => {}'),
   around: mustBe(isFunction, 'write async (called, next) => await next()'),
   onRequest: mustBe(isFunction, 'write a function that takes a summary of each request'),
@@ -157,6 +159,9 @@ export function urlOf(publicUrl: string | URL | undefined): URL | undefined {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
     const wrong = show(String(publicUrl))
     throw new TypeError(`publicUrl is ${wrong}; write an address, as in 'https://agents.example.com'`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError('publicUrl has a name or a password, which every client would see; leave them out')
   }
   return url
 }

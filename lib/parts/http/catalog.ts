@@ -117,14 +117,12 @@ function toolOf({ catalog }: Service, { params }: Exchange): Tool {
 }
 
 function toolNamed(catalog: Catalog, name: string): Tool | undefined {
-  return catalog.tool(name) ?? withUnderscores(catalog.tools, name)
+  return catalog.tool(name) ?? catalog.tools.find((tool) => withUnderscores(tool.name) === name)
 }
 
-/** The one that has a `-` where this spelling has `_`. */
-function withUnderscores<T extends { readonly name: string }>(
-  all: readonly T[], spelling: string,
-): T | undefined {
-  return all.find(({ name }) => name.replaceAll('-', '_') === spelling)
+/** The other spelling of a name in a path: `_` stands for each `-`. */
+export function withUnderscores(name: string): string {
+  return name.replaceAll('-', '_')
 }
 
 function promptOf({ catalog }: Service, { params }: Exchange): Prompt {
@@ -133,7 +131,7 @@ function promptOf({ catalog }: Service, { params }: Exchange): Prompt {
 }
 
 function promptNamed(catalog: Catalog, name: string): Prompt | undefined {
-  return catalog.prompt(name) ?? withUnderscores(catalog.prompts, name)
+  return catalog.prompt(name) ?? catalog.prompts.find((prompt) => withUnderscores(prompt.name) === name)
 }
 
 function missing(what: 'tool' | 'prompt', name: string): never {

@@ -5,7 +5,7 @@ import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { sentenceWithin } from '../../kernel/wire/bounded.ts'
 import { describer } from '../../floors/openapi/describer.ts'
 import { boundedJson, endpoint, listHandler } from '../../floors/reply/reply.ts'
-import { readings } from './catalog.ts'
+import { readings, withUnderscores } from './catalog.ts'
 import type { ServedSkill } from '../../floors/skills/skill-set.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
@@ -48,6 +48,8 @@ function shown(skill: ServedSkill): object {
   return { name, description, path: `/skills/${path}`, ...skillEntry(skill) }
 }
 
+const inOtherSpelling = ({ path }: ServedSkill): string => withUnderscores(path)
+
 /** A skill may lie in folders, so a path of several parts may be a skill, or a file of one. */
 function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> {
   const { params, origin } = exchange
@@ -55,12 +57,14 @@ function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> 
   const { limits } = service
   const rest = params.get('file')
   const path = `${params.get('skill')}${rest === undefined ? '' : `/${rest}`}`
-  const skill = skills.find((one) => one.path === path)
+  const skill = skills.find((one) => one.path === path) ?? skills.find((one) => inOtherSpelling(one) === path)
   if (skill !== undefined) {
     requireScopes(origin, skill.scopes)
     return boundedJson(shown(skill), limits)
   }
+  const folder = skills.find((one) => path.startsWith(`${inOtherSpelling(one)}/`))?.path
   const file = files.get(path)
+    ?? (folder === undefined ? undefined : files.get(folder + path.slice(folder.length)))
   if (file === undefined) {
     throw new Fault('not-found', `There is no skill '${sentenceWithin(path)}' here, and no file of one; `
       + 'GET /skills lists those there are')

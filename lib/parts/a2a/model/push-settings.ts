@@ -1,6 +1,6 @@
 /** What the operator of a server says of webhooks, and what is left out of that. */
 import { mustBeHosts } from '../../../floors/outbound/host.ts'
-import { mustBe, mustBeOptions } from '../../../kernel/define/validate.ts'
+import { mustBe, mustBeOptions, mustBeSwitch } from '../../../kernel/define/validate.ts'
 import { asciiHost } from '../../../kernel/wire/uri.ts'
 import type { Checks } from '../../../kernel/define/validate.ts'
 
@@ -36,12 +36,11 @@ const MAX_RETRIES = 10
 /** An hour: what waits longer is not waited for. */
 const MAX_MS = 3_600_000
 
-const mustBeFlag = mustBe((value) => typeof value === 'boolean', 'write true or false')
 const MILLISECONDS = `write milliseconds, 1 to ${MAX_MS}:`
 
 const mustBePushOptions = mustBeOptions(`write true, or { allowedHosts: ['hooks.example.com'] }`, {
-  allowInsecure: mustBeFlag,
-  allowPrivate: mustBeFlag,
+  allowInsecure: mustBeSwitch,
+  allowPrivate: mustBeSwitch,
   allowedHosts: mustBeHosts,
   timeoutMs: mustBe(isMs, `${MILLISECONDS} 10_000`, RangeError),
   retryDelaysMs: mustBe(
