@@ -5,12 +5,14 @@ import { eventually, gate } from '../../fixtures/client.ts'
 import { sharedMemory } from '../../fixtures/fleet.ts'
 import { callerOf, sumOf, tellOf } from './caller.ts'
 import type { TestContext } from 'node:test'
-import type { Call, Content, Store } from '../../../lib/index.ts'
+import type { Call, Content, Store, StoreKey } from '../../../lib/index.ts'
 import type { Caller } from './caller.ts'
 
 const times = { leaseMs: 600, storeTimeoutMs: 500 }
 /** Where nobody dies, nobody is taken for dead on a machine that stands still for a second. */
 const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
+/** The same, where what has failed is tried again soon. */
+const brisk = { leaseMs: 3_000, storeTimeoutMs: 3_000 }
 
 test('what happens to a task is heard at any process, in order, from the moment of asking', async (t) => {
   const shared = sharedMemory()
@@ -244,4 +246,48 @@ test('that a task waits is written again where the store failed, so that any pro
   await eventually(async () => (await other.get(id)).status.state === 'input-required')
   assert.equal(refused, 2)
   assert.equal(sumOf(await other.task('on', { taskId: id })), 'completed: went on')
+})
+
+test('whichever access to a task fails, its stream ends, and what was begun goes on', async (t) => {
+  const shared = sharedMemory()
+  const run = async function * (prompt: string): AsyncGenerator<unknown> {
+    yield `${prompt} `
+    await new Promise((resolve) => { setTimeout(resolve, 5) })
+    yield prompt === 'ask' ? { state: 'input-required', text: 'Where to?' } : 'there'
+  }
+  const store = shared.connect()
+  let left = Infinity
+  const act = <T>({ collection }: StoreKey, work: () => Promise<T>): Promise<T> => (
+    collection.endsWith('/tasks') && left-- === 0 ? Promise.reject(new Error('read ECONNRESET')) : work()
+  )
+  const failing: Store = {
+    ...store,
+    read: (place) => act(place, async () => store.read(place)),
+    write: (place, ...more) => act(place, async () => store.write(place, ...more)),
+  }
+  const sure = callerOf(t, run, { store: shared.connect(), ...brisk })
+  const here = callerOf(t, run, { store: failing, ...brisk })
+  const elsewhere = callerOf(t, run, { store: failing, ...brisk })
+  const rows: readonly (readonly [what: string, by: Caller, first: Caller | undefined])[] = [
+    ['a new task', here, undefined], ['one that waits here', here, here],
+    ['one that waits elsewhere', elsewhere, here],
+  ]
+  for (const [what, by, first] of rows) {
+    let isOver = false
+    for (let works = 0; !isOver; works++) {
+      const waiting = await first?.task('ask')
+      left = works
+      let id = waiting?.id
+      const stream = by.stream('go', id === undefined ? {} : { taskId: id })
+      const told = await stream.then((heard) => heard.rest()).then((events) => {
+        const [begun] = events
+        if (begun?.what === 'task') id = begun.task.id
+        return events.map(tellOf)
+      }, (error: unknown) => [String(error)])
+      isOver = left >= 0
+      left = Infinity
+      assert.match(told.at(-1)!, isOver ? /^completed$/ : /^completed$|^Error: -32603 /, `${what}, ${works}`)
+      if (told.length > 1) await eventually(async () => sumOf(await sure.get(id!)).startsWith('completed'))
+    }
+  }
 })

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { taskStream } from '../../../lib/parts/a2a/tasks/stream.ts'
+import { Fault } from '../../../lib/kernel.ts'
+import { taskStream, turnStream } from '../../../lib/parts/a2a/tasks/stream.ts'
 import { eventually, gate, jsonOf } from '../../fixtures/client.ts'
 import { Caller, callerOf, replayed, serveA2a, serveBot, sumOf, tellOf, wordsOf } from './caller.ts'
+import type { AgentTurn } from '../../../lib/parts/a2a/tasks/agent-turn.ts'
 import type { StreamEvent } from '../../../lib/parts/a2a/model/model.ts'
 import type { A2aRequest } from '../../../lib/parts/a2a/tasks/request.ts'
 import type { Task } from '../../../lib/floors/tasks/task.ts'
@@ -269,5 +271,31 @@ test('what was missed of a task elsewhere is told as changes, and the task is no
     show!(waits)
     show!(then)
     assert.deepEqual(heard, told)
+  }
+})
+
+test('a turn whose task cannot be read runs on, and its stream ends with why', async () => {
+  const busy = new Fault('busy', 'The store cannot be reached now; try again later')
+  const rows: readonly (readonly [what: string, read: () => unknown, end: unknown])[] = [
+    ['rejects', async () => { throw busy }, busy],
+    ['throws', () => { throw busy }, busy],
+    ['is gone', async () => undefined, undefined],
+  ]
+  for (const [what, get, end] of rows) {
+    const ended: unknown[] = []
+    let [runs, disconnects] = [0, 0]
+    const turn = {
+      taskId: 't-1', isShown: true, call: { disconnect: () => { disconnects++ } },
+      onShown: (listener: () => void) => listener(),
+      execute: () => { runs++; return new Promise(() => {}) },
+    }
+    const request = { context: { tasks: { get } }, exchange: { origin: { principal: { id: 'anonymous' } } } }
+    const close = turnStream(request as unknown as A2aRequest, turn as unknown as AgentTurn, undefined).open({
+      closed: false, ready: async () => {}, send: () => true, end: (error) => { ended.push(error) },
+    })
+    await new Promise((resolve) => { setImmediate(resolve) })
+    assert.deepEqual([ended, runs], [[end], 1], what)
+    close?.()
+    assert.equal(disconnects, 0, what)
   }
 })
