@@ -84,8 +84,8 @@ export interface BoundedEvents<T> {
   readonly onEvict?: (entry: T) => void
   /**
    * The owner of an entry that has come or grown holds most bytes, and has nothing else that could make room:
-   * takes a part out of the entry and returns how many bytes that was. Left out: others make room all the
-   * same, and where they cannot, the entry finds none.
+   * takes a part out of the entry and returns how many bytes that was, more than none. Left out: others make
+   * room all the same, and where they cannot, the entry finds none.
    */
   readonly trim?: (entry: T) => number
   /** Whether an entry may make room, where only a look at it tells. Left out: each that is not leased. */
@@ -260,8 +260,8 @@ export class Bounded<T extends BoundedEntry<T>> {
   /** Makes room for an entry that has come or grown. */
   #fits(entry: T, holder: Holder<T>): boolean {
     const { hold } = entry
-    // It is in use meanwhile, and afterwards it is the one that was used last.
-    this.#move(holder, entry, LEASED)
+    // Meanwhile it goes last, or not at all; afterwards it is the one that was used last.
+    this.#move(holder, entry, this.#events.trim === undefined ? LEASED : KEPT)
     this.#rank(holder)
     this.#makeRoom(entry)
     if (entry.holder === undefined) return false
@@ -281,29 +281,22 @@ export class Bounded<T extends BoundedEntry<T>> {
       || bytes > maxBytes / this.#holders.size
   }
 
+  /** Who holds most of what is short gives up what it has not used for longest; of `entry` itself a part. */
   #makeRoom(entry: T | undefined): void {
     if (!this.#isRanked && this.#isOver) this.#rankAll()
     while (this.#isOver) {
       const isHeavy = this.#isHeavy
       const next = this.#next(isHeavy)
-      const trim = isHeavy ? this.#events.trim : undefined
-      const own = entry?.holder
-      if (trim !== undefined && entry !== undefined && own !== undefined
-        && (next === undefined || next.holder!.bytes < own.bytes)) {
-        const { oldest } = own
-        if (oldest !== undefined) {
-          this.#evict(oldest)
-          continue
-        }
-        const gone = trim(entry)
-        entry.bytes -= gone
-        this.#account(own, 0, -gone)
-      } else if (next === undefined) {
-        return
-      } else {
-        this.#evict(next)
-      }
+      if (next === undefined) return
+      if (isHeavy && next === entry) this.#shrink(entry)
+      else this.#evict(next)
     }
+  }
+
+  #shrink(entry: T): void {
+    const gone = this.#events.trim!(entry)
+    entry.bytes -= gone
+    this.#account(entry.holder!, 0, -gone)
   }
 
   #evict(entry: T): void {

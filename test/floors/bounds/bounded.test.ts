@@ -254,7 +254,8 @@ test('a step holds sizes that differ by less than a tenth, and each small size h
 })
 
 test('who makes room holds most of what is short, within a tenth, whatever comes, grows and leaves', () => {
-  for (const [maxCount, maxBytes] of [[60, Infinity], [10_000, 9_000], [40, 5_000]] as const) {
+  const bounds = [[60, Infinity], [10_000, 9_000], [40, 5_000], [10_000, 1_500, 7]] as const
+  for (const [maxCount, maxBytes, cut] of bounds) {
     const random = randomNumbers(7)
     const before = new Map<string, { owner: string; bytes: number; hold: Hold }>()
     const sums = (): ReadonlyMap<string, readonly [count: number, bytes: number, canGive: boolean]> => {
@@ -266,16 +267,26 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
       return all
     }
     let coming = ''
-    let gone = 0
+    let [gone, trimmed] = [0, 0]
+    const trim = ({ id, bytes }: Named): number => {
+      assert.equal(id, coming)
+      trimmed += 1
+      const less = Math.min(bytes, cut!)
+      before.get(id)!.bytes -= less
+      return less
+    }
     const { map } = trialOf(maxCount, maxBytes, {
+      ...cut !== undefined && { trim },
       onEvict: ({ id, bytes }) => {
         gone += 1
         const { owner, hold } = before.get(id)!
         assert.notEqual(hold, LEASED)
         const isHeavy = [...before.values()].reduce((sum, one) => sum + one.bytes, 0) > maxBytes
         const [count, sum] = sums().get(owner)!
-        // What has just come stands aside: an owner who has nothing else is passed over.
-        const others = [...before].filter(([name, one]) => name !== coming && one.hold !== LEASED)
+        // What has just come stands aside: an owner who has nothing else is passed over, or trims it.
+        const others = [...before].filter(([name, one]) => (
+          (name !== coming || cut !== undefined) && one.hold !== LEASED
+        ))
         for (const [, one] of others) {
           const [otherCount, otherSum] = sums().get(one.owner)!
           assert.ok(isHeavy ? otherSum <= sum * 1.1 : otherCount <= count * 1.1)
@@ -303,6 +314,8 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
         if (!map.resize(found, bytes)) {
           before.get(found.id)!.bytes = was
           map.resize(found, was)
+        } else if (cut !== undefined) {
+          assert.equal(found.bytes, before.get(found.id)!.bytes)
         }
       } else {
         coming = `${round}`
@@ -314,6 +327,7 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
       assert.equal(map.bytes, [...before.values()].reduce((sum, one) => sum + one.bytes, 0))
     }
     assert.ok(gone > 100, String(gone))
+    assert.equal(trimmed > 100, cut !== undefined, String(trimmed))
   }
 })
 
