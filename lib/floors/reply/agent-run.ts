@@ -58,8 +58,9 @@ export function answerOnce(
   begin = (run: RunWriter<Answer>): MaybePromise<Reply> => run.replyAs(work.isStream),
 ): MaybePromise<Reply> {
   const { origin } = exchange
+  const { identity, isStream, replay, refuse, headers } = work
   return replyOnce(service, exchange, {
-    ...work, timeoutMs: timeoutOf(service, agent),
+    identity, isStream, replay, refuse, headers, timeoutMs: timeoutOf(service, agent),
     begin: (hold) => begin(agentRun(service, origin, agent, input, face, hold)),
   })
 }

@@ -24,11 +24,11 @@ export interface Repeatable {
   /** Begins the run. A stream keeps or releases the key itself, if there is one. */
   begin(hold?: KeyHold): MaybePromise<Reply>
   /** The events of an earlier reply that was kept whole. Left out: the events are kept. */
-  replay?(reply: string): string
+  readonly replay?: ((reply: string) => string) | undefined
   /** Makes a refusal in the protocol's form. Left out: a problem document. */
-  readonly refuse?: (refusal: Refusal) => Reply
+  readonly refuse?: ((refusal: Refusal) => Reply) | undefined
   /** The headers of events. */
-  readonly headers?: readonly string[]
+  readonly headers?: readonly string[] | undefined
 }
 
 const REPLAYED: readonly string[] = Object.freeze(['Idempotent-Replayed', 'true'])
