@@ -3,7 +3,7 @@
  * as it came. Without a promise where the author's code returns none.
  */
 import { pointerOf } from '../schema/error.ts'
-import { isThenable } from '../util/thenable.ts'
+import { whenSettled } from '../util/thenable.ts'
 import { FaultList, sentenceWithin } from '../wire/bounded.ts'
 import { runAround } from '../define/around.ts'
 import { givenMembers, isGiven, isRecord } from '../define/content.ts'
@@ -156,8 +156,4 @@ function requireNone({ items }: WrongTexts): void {
 
 export function unknownPrompt(name: string): Fault {
   return new Fault('invalid', `Unknown prompt: ${name}`)
-}
-
-function whenSettled<T>(output: unknown, normal: (output: unknown) => T): MaybePromise<T> {
-  return isThenable(output) ? Promise.resolve(output).then(normal) : normal(output)
 }

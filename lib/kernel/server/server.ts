@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
 import { anonymous } from '../define/principal.ts'
 import { pathOf } from '../define/validate.ts'
-import { createAuthenticate } from '../http/access/auth.ts'
+import { createAuthenticator } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
 import { ProtectedResource } from '../http/access/protected-resource.ts'
 import { createRateLimits } from '../http/access/rate.ts'
@@ -134,17 +134,17 @@ function assemble(
   const publicUrl = urlOf(options.publicUrl)
   const isOpen = apiKey === undefined && auth === undefined
   const state: ServerState = {
-    authenticate: isOpen ? undefined : createAuthenticate({ apiKey, auth, limits }),
+    authenticator: isOpen ? undefined : createAuthenticator({ apiKey, auth, limits }),
     isDraining: false,
   }
   let generatedKey: string | undefined
-  const isKeyed = (): boolean => state.authenticate !== undefined
+  const isKeyed = (): boolean => state.authenticator !== undefined
 
   const kernel: Kernel = {
     ...service,
     seal,
     credentials: {
-      isNeeded: isKeyed, takesKeys: () => apiKey !== undefined || generatedKey !== undefined, auth,
+      isNeeded: isKeyed, takesKeys: () => state.authenticator?.takesKeys === true, auth,
       resourceAt: (address) => resource?.resourceAt(address),
     },
     endpoints: () => endpoints,
@@ -176,7 +176,6 @@ function assemble(
   const gate = createGate({
     name, resource, router, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     listing: `${mountPath}${isServed('/') ? '/' : '/health'}`,
-    tokensOnly: auth !== undefined && apiKey === undefined,
     absent: options.absent?.(protocols, mountPath) ?? new Map(),
     guard: createGuard({
       allowedHosts, allowedOrigins, cors, publicUrl, exposes: opened.flatMap(({ exposes }) => exposes ?? []),
@@ -194,7 +193,7 @@ function assemble(
     if (state.isDraining) throw closedError()
     if (!isKeyed() && !isLoopback(host) && options.insecure !== true) {
       generatedKey = process.env[GENERATED_KEY] || randomBytes(24).toString('base64url')
-      state.authenticate = createAuthenticate({ apiKey: generatedKey, limits })
+      state.authenticator = createAuthenticator({ apiKey: generatedKey, limits })
       process.stderr.write(`${name} listens beyond this machine, so it asks for a key: ${generatedKey}\n`)
     }
     // Its clients may need other processes to reach this one. Without its store it serves all the same.

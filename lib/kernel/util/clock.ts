@@ -17,6 +17,18 @@ export function monotonic(): number {
   return Math.floor(performance.now())
 }
 
+const MINUTE_MS = 60_000
+
+/** Runs something at most once a minute: what comes often would say the same in the log each time. */
+export function minutely(): (act: () => void) => void {
+  let nextMs = -Infinity
+  return (act) => {
+    if (performance.now() < nextMs) return
+    nextMs = performance.now() + MINUTE_MS
+    act()
+  }
+}
+
 /** The time limit of one run. Costs nothing until it is set. */
 export class Clock implements Timed {
   previous: Timed | undefined

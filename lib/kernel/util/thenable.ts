@@ -43,3 +43,8 @@ export function caught<T>(
     return failed(cause)
   }
 }
+
+/** The same of what other people's code has returned. */
+export function whenSettled<T, R>(value: T | PromiseLike<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
+}

@@ -165,10 +165,10 @@ test('two limits of one store are apart', async () => {
   }
   const limits = createRateLimits({ perMinute: 1, initializePerMinute: 1 }, (name, size) => (
     new SharedBuckets(name, size, place, () => 1_700_000_000_000)
-  ), () => 0)
+  ))
   for (const what of ['call', 'initialize'] as const) {
-    assert.equal((await limits.take(what, 'a', 1))?.overuse, undefined)
-    assert.notEqual((await limits.take(what, 'a', 1))?.overuse, undefined)
+    assert.equal((await limits(what, 'a', 1))?.overuse, undefined)
+    assert.notEqual((await limits(what, 'a', 1))?.overuse, undefined)
   }
 })
 

@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
-import { createAuthenticate } from '../../../lib/kernel/http/access/auth.ts'
+import { createAuthenticator } from '../../../lib/kernel/http/access/auth.ts'
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
-import type { ApiKey, Authorization, AuthRequest } from '../../../lib/kernel/http/access/auth.ts'
+import type { ApiKey, Asking, Authorization, AuthRequest } from '../../../lib/kernel/http/access/auth.ts'
 import type { Principal } from '../../../lib/kernel.ts'
 import type { TokenInfo } from '../../../lib/kernel/http/access/keys.ts'
 
 const noRequest: AuthRequest = { method: 'GET', path: '/', header: () => undefined }
 
+function asking(rawHeaders: readonly string[], query = ''): Asking {
+  return { ...noRequest, head: readHead(rawHeaders), query, network: undefined }
+}
+
 /** Who the headers and query say is asking. */
 function who(
   apiKey: ApiKey | undefined, headers: Readonly<Record<string, string>>, query = '', auth?: Authorization,
 ): unknown {
-  const authenticate = createAuthenticate({ apiKey, auth, limits: kernelDefaults })
-  return authenticate(readHead(Object.entries(headers).flat()), query, noRequest)
+  const authenticator = createAuthenticator({ apiKey, auth, limits: kernelDefaults })
+  return authenticator.find(asking(Object.entries(headers).flat(), query))
 }
 
 function idOf(found: unknown): string | undefined {
@@ -272,8 +276,8 @@ test('a function is waited for only so long, and only so many times at once', as
   const limits = { authTimeoutMs: 1_000, maxCalls: 2 }
   const answers: ((found: Principal) => void)[] = []
   const apiKey: ApiKey = () => new Promise((resolve) => answers.push(resolve))
-  const authenticate = createAuthenticate({ apiKey, limits })
-  const ask = (): unknown => authenticate(readHead(['x-api-key', 'k']), '', noRequest)
+  const authenticator = createAuthenticator({ apiKey, limits })
+  const ask = (): unknown => authenticator.find(asking(['x-api-key', 'k']))
   const busy = { name: 'Unavailable', retryAfterSeconds: 1 }
   const late = { name: 'Unavailable', retryAfterSeconds: 5 }
 
@@ -300,9 +304,9 @@ test('keys of a list need no function, and are never turned away by one that han
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const limits = { authTimeoutMs: 1_000, maxCalls: 1 }
   const verify = (): Promise<TokenInfo> => new Promise(() => {})
-  const authenticate = createAuthenticate({ apiKey: 'k', auth: { ...auth, verify }, limits })
+  const authenticator = createAuthenticator({ apiKey: 'k', auth: { ...auth, verify }, limits })
   const ask = (key: string): unknown =>
-    authenticate(readHead(['authorization', `Bearer ${key}`]), '', noRequest)
+    authenticator.find(asking(['authorization', `Bearer ${key}`]))
   assert.ok(ask('token') instanceof Promise)
   assert.throws(() => ask('token'), { name: 'Unavailable' })
   assert.match(String(idOf(ask('k'))), /^key:/)
@@ -338,7 +342,7 @@ const mistakes: readonly (readonly [apiKey: unknown, sentence: RegExp])[] = [
 
 test('a key that cannot be one is a mistake in the options, and is not shown', () => {
   for (const [apiKey, sentence] of mistakes) {
-    const make = (): unknown => createAuthenticate({ apiKey: apiKey as ApiKey, limits: kernelDefaults })
+    const make = (): unknown => createAuthenticator({ apiKey: apiKey as ApiKey, limits: kernelDefaults })
     assert.throws(make, (error: Error) => {
       assert.match(String(error), sentence)
       assert.doesNotMatch(String(error), /secret/)
@@ -361,6 +365,6 @@ const unauthorized: readonly (readonly [more: object, sentence: RegExp])[] = [
 
 test('an authorization that cannot be one is a mistake in the options', () => {
   for (const [more, sentence] of unauthorized) {
-    assert.throws(() => createAuthenticate({ auth: { ...auth, ...more }, limits: kernelDefaults }), sentence)
+    assert.throws(() => createAuthenticator({ auth: { ...auth, ...more }, limits: kernelDefaults }), sentence)
   }
 })

@@ -40,27 +40,28 @@ test('all buckets of a process together have 8 MiB', () => {
   assert.equal(buckets.size, 4)
 })
 
-test('what a limit says is in whole seconds, and of its own kind', () => {
+test('what a limit says is in whole seconds, and of its own kind', (t) => {
   let now = 0
+  t.mock.method(performance, 'now', () => now)
   const rateLimit = { perMinute: 60, burst: 2, initializePerMinute: 1 }
-  const limits = createRateLimits(rateLimit, undefined, () => now)
+  const limits = createRateLimits(rateLimit)
   const policy = ['RateLimit-Policy', '"calls";q=2;w=2']
-  assert.deepEqual(limits.take('call', 'a', 1), {
+  assert.deepEqual(limits('call', 'a', 1), {
     headers: [...policy, 'RateLimit', '"calls";r=1;t=1'], overuse: undefined,
   })
-  limits.take('call', 'a', 1)
+  limits('call', 'a', 1)
   now = 1
   const headers = [...policy, 'RateLimit', '"calls";r=0;t=1']
-  assert.deepEqual(limits.take('call', 'a', 1), {
+  assert.deepEqual(limits('call', 'a', 1), {
     headers,
     overuse: { detail: 'Too many calls; try again in 1 s', headers: ['Retry-After', '1', ...headers] },
   })
-  const handshake = limits.take('initialize', 'a', 1)
+  const handshake = limits('initialize', 'a', 1)
   assert.ok(handshake !== undefined && 'overuse' in handshake && handshake.overuse === undefined)
-  const another = limits.take('initialize', 'a', 1)
+  const another = limits('initialize', 'a', 1)
   assert.match(String(another && 'overuse' in another && another.overuse?.detail), /^Too many handshakes/)
-  assert.equal(createRateLimits({ perMinute: 60 }).take('initialize', 'a', 1), undefined)
-  assert.equal(createRateLimits({ initializePerMinute: 60 }).take('call', 'a', 1), undefined)
+  assert.equal(createRateLimits({ perMinute: 60 })('initialize', 'a', 1), undefined)
+  assert.equal(createRateLimits({ initializePerMinute: 60 })('call', 'a', 1), undefined)
 })
 
 test('options of a limit are whole numbers above zero', () => {
@@ -75,10 +76,11 @@ test('options of a limit are whole numbers above zero', () => {
   }
 })
 
-test('wrong keys are told of once a minute, in the log', () => {
+test('wrong keys are told of once a minute, in the log', (t) => {
   let now = 0
+  t.mock.method(performance, 'now', () => now)
   const logged: unknown[] = []
-  const failures = new FailedIdentifications(1, (...line) => { logged.push(line) }, () => now)
+  const failures = new FailedIdentifications(1, (...line) => { logged.push(line) })
   const guess = (): number => [1, 2, 3].map(() => failures.count('10.0.0.1')).filter((one) => one).length
   assert.equal(guess(), 1)
   assert.equal(logged.length, 1)
@@ -91,7 +93,7 @@ test('wrong keys are told of once a minute, in the log', () => {
   assert.equal(logged.length, 2)
   failures.check(undefined)
   assert.equal(failures.count(undefined), undefined)
-  const unlimited = new FailedIdentifications(Infinity, () => assert.fail(), () => now)
+  const unlimited = new FailedIdentifications(Infinity, () => assert.fail())
   for (let n = 0; n < 100; n++) assert.equal(unlimited.count('10.0.0.1'), undefined)
   unlimited.check('10.0.0.1')
 })

@@ -39,7 +39,7 @@ async function house(
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
     listing: '/', rateLimits: undefined, streams,
     router: createRouteTable(endpoints), guard: createGuard({}),
-    state: { authenticate: undefined, isDraining: false },
+    state: { authenticator: undefined, isDraining: false },
   })
   const means = { gate, streams, budget, limits, log, observer: createObserver(undefined, false, log) }
   const listener = createListener(means, '')

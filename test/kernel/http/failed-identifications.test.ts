@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { FailedIdentifications, Overused } from '../../../lib/kernel/http/access/rate.ts'
+import { Unavailable } from '../../../lib/kernel/http/access/auth.ts'
+import { FailedIdentifications } from '../../../lib/kernel/http/access/rate.ts'
 import { jsonOf, request, serve } from '../../fixtures/kernel.ts'
 import type { Principal } from '../../../lib/kernel.ts'
 
@@ -8,27 +9,28 @@ const paths = ['/', '/agents/echo', '/tools/none', '/probe', '/nothing']
 const behind = (address: string): Record<string, string> => ({ 'x-forwarded-for': address })
 const agents = [{ name: 'Echo', run: (prompt: string) => prompt }]
 
-test('guesses are slowed down, by the network that they come from, and come back one after the other', () => {
+test('guesses are slowed down, by the network that they come from, and come back one after the other', (t) => {
   let now = 0
+  t.mock.method(performance, 'now', () => now)
   const logged: string[] = []
-  const failures = new FailedIdentifications(10, (_level, sentence) => { logged.push(sentence) }, () => now)
+  const failures = new FailedIdentifications(10, (_level, sentence) => { logged.push(sentence) })
   for (let guess = 0; guess < 20; guess++) {
     failures.check('a')
     assert.equal(failures.count('a'), undefined)
   }
-  for (let guess = 0; guess < 3; guess++) assert.throws(() => failures.check('a'), Overused)
-  assert.deepEqual(failures.count('a')?.headers, ['Retry-After', '12'])
+  for (let guess = 0; guess < 3; guess++) assert.throws(() => failures.check('a'), Unavailable)
+  assert.deepEqual(failures.count('a')?.retryAfterSeconds, 12)
   assert.equal(logged.length, 1)
   failures.check('b')
   now = 6_000
-  assert.throws(() => failures.check('a'), Overused)
+  assert.throws(() => failures.check('a'), Unavailable)
   now = 12_000
   failures.check('a')
   assert.equal(failures.count('a'), undefined)
-  assert.throws(() => failures.check('a'), Overused)
+  assert.throws(() => failures.check('a'), Unavailable)
   now = 66_000
   for (let guess = 0; guess < 9; guess++) assert.equal(failures.count('a'), undefined)
-  assert.ok(failures.count('a') instanceof Overused)
+  assert.ok(failures.count('a') instanceof Unavailable)
   assert.equal(logged.length, 2)
 })
 
@@ -45,14 +47,15 @@ test('where any number may fail nothing is counted or kept, and so it is without
   assert.equal(remember.callCount(), 0)
 })
 
-test('of guesses that were asked for at once each counts, for ten minutes at most', () => {
+test('of guesses that were asked for at once each counts, for ten minutes at most', (t) => {
   let now = 0
-  const failures = new FailedIdentifications(10, () => {}, () => now)
-  const resets = Array.from({ length: 1_000 }, () => failures.count('a')?.headers[1])
-  assert.deepEqual(resets.slice(18, 23), [undefined, undefined, '12', '18', '24'])
-  assert.equal(resets.at(-1), '606')
+  t.mock.method(performance, 'now', () => now)
+  const failures = new FailedIdentifications(10, () => {})
+  const resets = Array.from({ length: 1_000 }, () => failures.count('a')?.retryAfterSeconds)
+  assert.deepEqual(resets.slice(18, 23), [undefined, undefined, 12, 18, 24])
+  assert.equal(resets.at(-1), 606)
   now = 605_999
-  assert.throws(() => failures.check('a'), Overused)
+  assert.throws(() => failures.check('a'), Unavailable)
   now = 606_000
   failures.check('a')
 })

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
-import { createAuthenticate, Unavailable } from '../../../lib/kernel/http/access/auth.ts'
+import { createAuthenticator, Unavailable } from '../../../lib/kernel/http/access/auth.ts'
 import { BodyBudget } from '../../../lib/kernel/http/server/body.ts'
 import { PlainLease } from '../../../lib/kernel/util/quota.ts'
 import { createGate } from '../../../lib/kernel/http/server/gate.ts'
 import { createGuard } from '../../../lib/kernel/http/access/guard.ts'
 import { createRouteTable } from '../../../lib/kernel/http/message/router.ts'
 import type { Endpoint, Refusal, Reply } from '../../../lib/kernel/http/message/exchange.ts'
+import type { Authenticator } from '../../../lib/kernel/http/access/auth.ts'
 import type { Gate, GateOptions } from '../../../lib/kernel/http/server/gate.ts'
 import type { RequestHead, HttpRequest } from '../../../lib/kernel/http/server/request.ts'
 
@@ -30,7 +31,7 @@ function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>)
     name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults.maxBodiesBytes),
     log: () => {}, anonymous, listing: '/',
     router: createRouteTable(endpoints), guard: createGuard({}),
-    state: { authenticate: undefined, isDraining: false },
+    state: { authenticator: undefined, isDraining: false },
     mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,
     streams: { hasRoomFor: () => true }, ...options,
   })
@@ -54,9 +55,12 @@ const post = (...headers: readonly string[]): Partial<RequestHead> =>
   bare('content-length', '2', ...headers)
 const FOREIGN_HOST = ['host', 'evil.example']
 const FOREIGN_ORIGIN = ['host', 'localhost', 'origin', 'http://evil.example']
-const authenticate = createAuthenticate({ apiKey: 'k', limits: kernelDefaults })
-const keyed: Partial<GateOptions> = { state: { authenticate, isDraining: false } }
-const draining: Partial<GateOptions> = { state: { authenticate: undefined, isDraining: true } }
+const authenticator = createAuthenticator({ apiKey: 'k', limits: kernelDefaults })
+const keyed: Partial<GateOptions> = { state: { authenticator, isDraining: false } }
+const draining: Partial<GateOptions> = { state: { authenticator: undefined, isDraining: true } }
+const finding = (find: Authenticator['find']): GateOptions['state'] => (
+  { authenticator: { ...authenticator, find }, isDraining: false }
+)
 const JSON_BODY = ['content-type', 'application/json'] as const
 
 type Row = readonly [what: string, incoming: Partial<RequestHead>, status: number | undefined]
@@ -244,10 +248,14 @@ const tokens: readonly (readonly [headers: readonly string[], target: string, sa
 ]
 
 test('where there are tokens alone, nobody is told to send a key', () => {
-  const state = { authenticate: () => undefined, isDraining: false }
+  const auth = {
+    resource: 'https://agents.example.com', authorizationServers: ['https://login.example.com'],
+    verify: () => undefined,
+  }
+  const state = { authenticator: createAuthenticator({ auth, limits: kernelDefaults }), isDraining: false }
   for (const [headers, target, said] of tokens) {
     const rawHeaders = ['host', 'localhost', ...headers]
-    const { refusal } = requestOf({ state, tokensOnly: true }, { target, rawHeaders })
+    const { refusal } = requestOf({ state }, { target, rawHeaders })
     assert.ok(String(refusal?.body).includes(said), `${said}: ${String(refusal?.body)}`)
   }
 })
@@ -273,7 +281,7 @@ test('a check of keys that breaks lets nobody in and shows nothing', async () =>
   ]
   for (const check of checks) {
     const { refusal } = await answerOf({
-      log: (level, message) => logged.push(level, message), state: { authenticate: check, isDraining: false },
+      log: (level, message) => logged.push(level, message), state: finding(check),
     }, { target: '/list' })
     assert.equal(refusal?.status, 500)
     assert.match(String(refusal?.body), /^\/list refuses: Internal error \(request [\w-]+\)$/)
@@ -286,7 +294,7 @@ test('whom nobody can be told at the moment is 503, in the form of the door', as
   const unavailable = new Unavailable('Come back', 7, 'warning')
   for (const check of [() => { throw unavailable }, () => Promise.reject(unavailable)]) {
     const { refusal } = await answerOf({
-      log: (level, message) => logged.push(level, message), state: { authenticate: check, isDraining: false },
+      log: (level, message) => logged.push(level, message), state: finding(check),
     }, { target: '/list' })
     assert.equal(refusal?.status, 503)
     assert.deepEqual(refusal?.headers, ['Retry-After', '7'])

@@ -1,14 +1,12 @@
 /** Listed keys, and what functions of operators may return, one guard at a time. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import {
-  createAuthenticate, credentialObjection, credentialOf, hasKey,
-} from '../../../lib/kernel/http/access/auth.ts'
+import { createAuthenticator } from '../../../lib/kernel/http/access/auth.ts'
 import {
   bearerOf, createKeys, isInSeconds, principalOf, requireId,
 } from '../../../lib/kernel/http/access/keys.ts'
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
-import type { ApiKey, Authorization } from '../../../lib/kernel/http/access/auth.ts'
+import type { ApiKey, Asking, Authorization } from '../../../lib/kernel/http/access/auth.ts'
 import type { Principal } from '../../../lib/kernel.ts'
 
 const NOW = 1_700_000_000_000
@@ -20,9 +18,12 @@ const auth: Authorization = {
 }
 type Headers = Readonly<Record<string, string>>
 
-function asked(apiKey: ApiKey | undefined, headers: Headers, more?: Authorization, query = ''): unknown {
-  const head = readHead(Object.entries(headers).flat())
-  return createAuthenticate({ apiKey, auth: more, limits })(head, query, request)
+function asking(headers: Headers, query = ''): Asking {
+  return { ...request, head: readHead(Object.entries(headers).flat()), query, network: undefined }
+}
+
+function asked(apiKey: ApiKey | undefined, headers: Headers, more?: Authorization, query?: string): unknown {
+  return createAuthenticator({ apiKey, auth: more, limits }).find(asking(headers, query))
 }
 
 /** Values that decoders of other languages make, in the place of any member. */
@@ -140,7 +141,11 @@ test('a key is found whole, by its own bytes, however long', () => {
 })
 
 test('a credential is one, in a header, by one scheme', () => {
-  const of = (headers: Headers): string | undefined => credentialOf(readHead(Object.entries(headers).flat()))
+  const of = (headers: Headers): string | undefined => {
+    let credential: string | undefined
+    asked((given) => { credential = given; return null }, headers)
+    return credential
+  }
   assert.equal(of({ 'authorization': 'bEARER   k' }), 'k')
   assert.equal(of({ 'authorization': 'Bearer k', 'x-api-key': 'k' }), 'k')
   assert.equal(of({ 'x-api-key': 'k' }), 'k')
@@ -158,16 +163,18 @@ test('a credential is one, in a header, by one scheme', () => {
 test('a key in the address is refused, whatever else is there', () => {
   const names = ['api_key', 'apikey', 'x-api-key', 'access_token', 'API_KEY', '%61pi_key', '%41PI%5fkey']
   for (const name of names) {
-    assert.ok(hasKey(`a=b&${name}=k`), name)
-    assert.equal(asked('k', { 'x-api-key': 'k' }, undefined, `${name}=k`), undefined)
+    for (const query of [`${name}=k`, `a=b&${name}=k`]) {
+      assert.equal(asked('k', { 'x-api-key': 'k' }, undefined, query), undefined, query)
+    }
   }
   for (const query of ['', 'a=b', 'api_key', '=api_key', 'key=k', 'xapi_key=k', `${'%61'.repeat(12)}a=k`]) {
-    assert.ok(!hasKey(query), query)
+    assert.ok(asked('k', { 'x-api-key': 'k' }, undefined, query), query)
   }
   const longest = [...'access_token'].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('')
-  assert.ok(hasKey(`${longest}=k`))
+  assert.equal(asked('k', { 'x-api-key': 'k' }, undefined, `${longest}=k`), undefined)
   const why = (headers: Headers, query: string, tokensOnly?: boolean): string => (
-    credentialObjection(readHead(Object.entries(headers).flat()), query, tokensOnly)
+    createAuthenticator({ limits, ...tokensOnly === true ? { auth } : { apiKey: 'k' } })
+      .objection(asking(headers, query))
   )
   assert.match(why({}, 'api_key=k'), /must not stand in the address/)
   assert.match(why({ authorization: 'Basic k' }, ''), /one key or token/)

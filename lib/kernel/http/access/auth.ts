@@ -7,13 +7,14 @@
  */
 import { timer } from '../../util/clock.ts'
 import { PlainLease, Quota } from '../../util/quota.ts'
-import { isThenable } from '../../util/thenable.ts'
+import { isThenable, whenSettled } from '../../util/thenable.ts'
 import { isScope } from '../../wire/challenge.ts'
 import { formatJson, isStrings } from '../../wire/json.ts'
 import { bearerOf, createKeys, principalOf } from './keys.ts'
 import type { KernelLimits } from '../../define/limits.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { KnownHeaders } from '../message/exchange.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 import type { NamedKey, TokenInfo } from './keys.ts'
 
 /** What a verifying function gets besides the credential. */
@@ -32,12 +33,10 @@ export type Verified = Principal | undefined | null
  * Finds the owner of a credential; nothing means that it is bad. With `auth`, a bearer that this does not
  * know goes to `auth.verify`; a value of `X-API-Key` never does.
  */
-export type Verify = (credential: string, request: AuthRequest) => Verified | Promise<Verified>
+export type Verify = (credential: string, request: AuthRequest) => MaybePromise<Verified>
 
 /** A key, several keys, or a function that knows them. */
 export type ApiKey = string | readonly (string | NamedKey)[] | Verify
-
-type Known = TokenInfo | undefined | null
 
 /**
  * Tokens of an OAuth authorization server (RFC 6750, RFC 9728). `verify` must check signature, issuer, time
@@ -61,21 +60,32 @@ export interface Authorization {
   /** The name of the part that serves its issuer, where this server is one itself. */
   readonly part?: string | undefined
   /** Reads a token; nothing means that it is bad. */
-  verify(token: string, request: AuthRequest): Known | Promise<Known>
+  verify(token: string, request: AuthRequest): MaybePromise<TokenInfo | undefined | null>
 }
 
-/**
- * Finds the principal of a request; undefined means 401. `mayAsk` is called before a function of the
- * operator's and may throw; `network` is where the request comes from. Throws, or rejects with, `Unavailable`
- * and whatever a function of the operator's throws.
- */
-export interface Authenticate {
-  (head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void, network?: string): Found
+/** A request whose caller is looked for. */
+export interface Asking extends AuthRequest {
+  readonly head: KnownHeaders
+  readonly query: string
+  /** Where it comes from. */
+  readonly network: string | undefined
+}
+
+type Found = MaybePromise<Principal | undefined>
+
+export interface Authenticator {
+  /**
+   * Finds the principal of a request; undefined means 401. `mayAsk` is called before a function of the
+   * operator's and may throw. Throws, or rejects with, `Unavailable` and whatever such a function throws.
+   */
+  find(request: Asking, mayAsk?: () => void): Found
+  /** Why the credentials of a request name no principal. */
+  objection(request: Asking): string
+  /** Whether a key may be the credential. */
+  readonly takesKeys: boolean
   /** Whether functions of the operator's are asked, which may say something else later. */
-  readonly asks?: boolean
+  readonly asks: boolean
 }
-
-type Found = Principal | undefined | Promise<Principal | undefined>
 
 export interface AuthOptions {
   readonly apiKey?: ApiKey | undefined
@@ -84,53 +94,64 @@ export interface AuthOptions {
 }
 
 /** Makes the check. Throws `TypeError` for bad keys and options. */
-export function createAuthenticate({ apiKey, auth, limits }: AuthOptions): Authenticate {
+export function createAuthenticator({ apiKey, auth, limits }: AuthOptions): Authenticator {
   if (auth !== undefined) requireAuthorization(auth)
   const askKey = typeof apiKey === 'function' ? apiKey : undefined
-  const find = typeof apiKey === 'function' || apiKey === undefined ? undefined : createKeys([apiKey].flat())
+  const listed = typeof apiKey === 'function' || apiKey === undefined ? undefined : createKeys([apiKey].flat())
   const [issuer, ...others] = auth?.authorizationServers ?? []
   const soleIssuer = others.length === 0 ? issuer : undefined
   const pending = new Pending(limits.maxCalls, limits.authTimeoutMs)
+  const takesKeys = apiKey !== undefined
+  const asks = askKey !== undefined || auth !== undefined
 
-  function ofKey(credential: string, head: KnownHeaders, request: AuthRequest): Found {
-    if (askKey === undefined) return ofToken(credential, head, request)
-    const settled = (found: Verified): Found => found === undefined || found === null
-      ? ofToken(credential, head, request) : principalOf(found)
-    return later(askKey(credential, request), settled)
+  function ofKey(credential: string, asking: Asking): Found {
+    if (askKey === undefined) return ofToken(credential, asking)
+    return whenSettled(askKey(credential, shown(asking)), (found) => (
+      found === undefined || found === null ? ofToken(credential, asking) : principalOf(found)
+    ))
   }
 
-  function ofToken(credential: string, head: KnownHeaders, request: AuthRequest): Found {
-    if (auth === undefined || head.authorization === undefined) return undefined
-    return later(auth.verify(credential, request), (info) => {
-      return info === undefined || info === null ? undefined : bearerOf(info, soleIssuer)
-    })
+  function ofToken(credential: string, asking: Asking): Found {
+    if (auth === undefined || asking.head.authorization === undefined) return undefined
+    return whenSettled(auth.verify(credential, shown(asking)), (info) => (
+      info === undefined || info === null ? undefined : bearerOf(info, soleIssuer)
+    ))
   }
 
-  const authenticate = (
-    head: KnownHeaders, query: string, request: AuthRequest, mayAsk?: () => void, network = '',
-  ): Found => {
-    if (query !== '' && hasKey(query)) return undefined
-    const credential = credentialOf(head)
-    if (credential === undefined) return undefined
-    const known = find?.(credential)
-    if (known !== undefined) return isOver(known) ? undefined : known
-    if (askKey === undefined && auth === undefined) return undefined
-    mayAsk?.()
-    pending.check(network)
-    const found = ofKey(credential, head, shown(request))
-    return isThenable(found) ? pending.wait(found, network) : found
+  return {
+    takesKeys,
+    asks,
+    find(asking, mayAsk) {
+      const credential = credentialOf(asking)
+      if (credential === undefined) return undefined
+      const known = listed?.(credential)
+      if (known !== undefined) return isOver(known) ? undefined : known
+      if (!asks) return undefined
+      mayAsk?.()
+      const { network = '' } = asking
+      pending.check(network)
+      const found = ofKey(credential, asking)
+      return isThenable(found) ? pending.wait(found, network) : found
+    },
+    objection(asking) {
+      const what = takesKeys ? 'key' : 'token'
+      const way = `send it as ${takesKeys ? 'X-API-Key, or as ' : ''}Authorization: Bearer`
+      switch (flawOf(asking, bearerIn(asking.head.authorization))) {
+        case 'in the address': return `A ${what} must not stand in the address, which is logged: ${way}`
+        case 'no bearer': return takesKeys
+          ? 'Authorization must be Bearer and one key or token; a key may be sent as X-API-Key instead'
+          : 'Authorization must be Bearer and one token'
+        case 'two': return 'X-API-Key and Authorization say two different things: send one of them'
+        default: return `A valid ${what} is needed: ${way}`
+      }
+    },
   }
-  return Object.assign(authenticate, { asks: askKey !== undefined || auth !== undefined })
 }
 
 /** The operator's function sees no more of a request than this. */
 function shown(request: AuthRequest): AuthRequest {
   const { method, path } = request
   return { method, path, header: (name) => request.header(name) }
-}
-
-function later<T>(value: T | PromiseLike<T>, settled: (value: T) => Found): Found {
-  return isThenable(value) ? Promise.resolve(value).then(settled) : settled(value)
 }
 
 function isOver({ expiresAt }: Principal): boolean {
@@ -168,36 +189,24 @@ function bearerIn(authorization = ''): string | undefined {
   return isOne ? first : BEARER.exec(authorization)?.[1]
 }
 
-/** The one credential; undefined where two differ, or for another scheme. */
-export function credentialOf(head: KnownHeaders): string | undefined {
-  const bearer = bearerIn(head.authorization)
-  if (head.authorization !== undefined && bearer === undefined) return undefined
-  if (head.apiKey !== undefined && bearer !== undefined && head.apiKey !== bearer) return undefined
-  return head.apiKey ?? bearer
+/** The one credential; undefined where there is none, or where it is brought in a way that is not taken. */
+function credentialOf(asking: Asking): string | undefined {
+  const { authorization, apiKey } = asking.head
+  const bearer = bearerIn(authorization)
+  return flawOf(asking, bearer) === undefined ? apiKey ?? bearer : undefined
 }
 
-/**
- * Why the credentials of a request name no principal. With tokens only, the sentence does not mention keys.
- */
-export function credentialObjection(
-  { authorization, apiKey }: KnownHeaders, query: string, tokensOnly = false,
-): string {
-  const way = `send it as ${tokensOnly ? '' : 'X-API-Key, or as '}Authorization: Bearer`
-  const what = tokensOnly ? 'token' : 'key'
-  if (hasKey(query)) return `A ${what} must not stand in the address, which is logged: ${way}`
-  const bearer = bearerIn(authorization)
-  if (authorization !== undefined && bearer === undefined) {
-    return tokensOnly ? 'Authorization must be Bearer and one token'
-      : 'Authorization must be Bearer and one key or token; a key may be sent as X-API-Key instead'
-  }
-  if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
-    return 'X-API-Key and Authorization say two different things: send one of them'
-  }
-  return `A valid ${what} is needed: ${way}`
+/** What is wrong with the way in which a request says who it is. */
+function flawOf(
+  { head: { authorization, apiKey }, query }: Asking, bearer: string | undefined,
+): 'in the address' | 'no bearer' | 'two' | undefined {
+  if (query !== '' && hasKey(query)) return 'in the address'
+  if (authorization !== undefined && bearer === undefined) return 'no bearer'
+  return apiKey !== undefined && bearer !== undefined && apiKey !== bearer ? 'two' : undefined
 }
 
 /** Whether a query string, without its `?`, has a member with a key's name. */
-export function hasKey(query: string): boolean {
+function hasKey(query: string): boolean {
   return query.split('&').some((member) => {
     const name = member.slice(0, Math.max(member.indexOf('='), 0))
     // Each name alone: a broken escape elsewhere must not hide it.
@@ -209,17 +218,22 @@ function character(_escape: string, code: string): string {
   return String.fromCharCode(Number.parseInt(code, 16))
 }
 
-/** The caller cannot be identified at the moment: 503. The message is for the caller. */
+/** The caller cannot be identified at the moment: 503, or 429 after too many guesses. */
 export class Unavailable extends Error {
   readonly retryAfterSeconds: number
-  /** A crowd is normal; a function that hangs must be mended by the operator. */
-  readonly level: 'debug' | 'warning'
+  /** A crowd is normal; a function that hangs must be mended by the operator. Undefined: not logged. */
+  readonly level: 'debug' | 'warning' | undefined
+  readonly status: number
 
-  constructor(message: string, retryAfterSeconds: number, level: 'debug' | 'warning') {
+  /** `message`: for the caller. */
+  constructor(
+    message: string, retryAfterSeconds: number, level: 'debug' | 'warning' | undefined, status = 503,
+  ) {
     super(message)
     this.name = 'Unavailable'
     this.retryAfterSeconds = retryAfterSeconds
     this.level = level
+    this.status = status
   }
 }
 
@@ -246,22 +260,18 @@ export class Pending {
   wait<T>(promised: Promise<T>, caller: string): Promise<T> {
     const slot = new PlainLease(caller)
     this.#slots.add(slot, 1)
-    return new Promise((resolve, reject) => {
-      let running = timer(this.#maxMs, () => {
+    let running: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      running = timer(this.#maxMs, () => {
         reject(new Unavailable('Finding out who calls took too long; try again later', 5, 'warning'))
         running = timer(this.#maxMs, () => slot.close())?.unref()
       })
-      const end = (): void => {
-        clearTimeout(running)
-        slot.close()
-      }
-      promised.then((found) => {
-        end()
-        resolve(found)
-      }, (error: unknown) => {
-        end()
-        reject(error)
-      })
     })
+    const end = (): void => {
+      clearTimeout(running)
+      slot.close()
+    }
+    promised.then(end, end)
+    return Promise.race([promised, late])
   }
 }

@@ -2,11 +2,14 @@
  * Rate limits: a token bucket per caller, in this process or for several together; and wrong credentials,
  * counted per network. Headers: draft-ietf-httpapi-ratelimit-headers; RFC 9110 §10.2.3.
  */
-import { isThenable } from '../../util/thenable.ts'
+import { minutely } from '../../util/clock.ts'
+import { andThen } from '../../util/thenable.ts'
 import { Buckets } from '../../util/buckets.ts'
+import { Unavailable } from './auth.ts'
 import type { Log } from '../../define/log.ts'
 import type { Overuse } from '../message/exchange.ts'
 import type { Counter, MakeCounter, Taken } from '../../util/buckets.ts'
+import type { MaybePromise } from '../../util/thenable.ts'
 
 /** The rate of one caller: one principal, or one address without keys. */
 export interface RateLimit {
@@ -30,10 +33,8 @@ interface Limit {
 /** What a reply says of a limit, and whether it is used up. */
 export interface Count { readonly headers: readonly string[]; readonly overuse: Overuse | undefined }
 
-export interface RateLimits {
-  /** Counts for one caller; undefined without such a limit. A promise only where processes share it. */
-  take(what: Counted, caller: string, cost: number): Count | Promise<Count> | undefined
-}
+/** Counts for one caller; undefined without such a limit. A promise only where processes share it. */
+export type RateLimits = (what: Counted, caller: string, cost: number) => MaybePromise<Count> | undefined
 
 /**
  * Makes the limits. `makeCounter`: for what several processes count together. Throws `TypeError` for options
@@ -41,19 +42,16 @@ export interface RateLimits {
  */
 export function createRateLimits(
   options: RateLimit, makeCounter: MakeCounter = (_name, size) => new Buckets(size),
-  now: () => number = () => performance.now(),
 ): RateLimits {
   const { perMinute, burst, initializePerMinute } = requireRateLimit(options)
-  const call = limitOf('calls', 'Too many calls', perMinute, burst)
-  const initialize = limitOf('initialize', 'Too many handshakes', initializePerMinute)
+  const limits: Readonly<Record<Counted, Limit | undefined>> = {
+    call: limitOf('calls', 'Too many calls', perMinute, burst),
+    initialize: limitOf('initialize', 'Too many handshakes', initializePerMinute),
+  }
 
-  return {
-    take(what, caller, cost) {
-      const limit = what === 'call' ? call : initialize
-      if (limit === undefined) return undefined
-      const taken = limit.counter.take(caller, cost, now())
-      return isThenable(taken) ? taken.then((later) => countOf(limit, later)) : countOf(limit, taken)
-    },
+  return (what, caller, cost) => {
+    const limit = limits[what]
+    return limit && andThen(limit.counter.take(caller, cost, performance.now()), (taken) => countOf(limit, taken))
   }
 
   function limitOf(name: string, sentence: string, perMinute?: number, burst = perMinute): Limit | undefined {
@@ -88,19 +86,6 @@ function requireRateLimit(options: RateLimit): RateLimit {
 const BURST_MINUTES = 2
 /** The longest lock-out after many guesses at once. */
 const MAX_DEBT_MS = 10 * 60_000
-const LOG_MS = 60_000
-
-/** Too many guesses of a network: 429. The message is for the caller. */
-export class Overused extends Error {
-  readonly headers: readonly string[]
-
-  constructor(resetMs: number) {
-    const seconds = Math.max(1, Math.ceil(resetMs / 1_000))
-    super(`Too many keys or tokens from this address were wrong; try again in ${seconds} s`)
-    this.name = 'Overused'
-    this.headers = ['Retry-After', String(seconds)]
-  }
-}
 
 /**
  * Wrong keys and tokens per network, so that guessing is slow and costs the operator's functions nothing. In
@@ -110,38 +95,34 @@ export class Overused extends Error {
 export class FailedIdentifications {
   readonly #buckets: Buckets | undefined
   readonly #log: Log
-  readonly #now: () => number
-  #loggedAt = -Infinity
+  readonly #seldom = minutely()
 
   /** `perMinute`: `Infinity` counts nothing. */
-  constructor(perMinute: number, log: Log, now: () => number = () => performance.now()) {
+  constructor(perMinute: number, log: Log) {
     this.#buckets = perMinute === Infinity ? undefined
       : new Buckets({ burst: perMinute * BURST_MINUTES, perMinute })
     this.#log = log
-    this.#now = now
   }
 
-  /** Throws `Overused` where one more is too many. */
+  /** Throws `Unavailable` where one more is too many. */
   check(network: string | undefined): void {
-    const resetMs = network === undefined ? 0 : this.#buckets?.lacking(network, this.#now()) ?? 0
+    const resetMs = network === undefined ? 0 : this.#buckets?.lacking(network, performance.now()) ?? 0
     if (resetMs > 0) throw this.#over(resetMs, network)
   }
 
   /** Counts one; returns why it is one too many. */
-  count(network: string | undefined): Overused | undefined {
+  count(network: string | undefined): Unavailable | undefined {
     if (network === undefined) return undefined
-    const now = this.#now()
+    const now = performance.now()
     const isAllowed = this.#buckets?.take(network, 1, now).allowed ?? true
     return isAllowed ? undefined : this.#over(this.#buckets!.owe(network, now, MAX_DEBT_MS), network)
   }
 
-  #over(resetMs: number, network: string | undefined): Overused {
-    const now = this.#now()
-    if (now - this.#loggedAt >= LOG_MS) {
-      this.#loggedAt = now
-      const sentence = 'Wrong keys or tokens are refused unasked: too many came from one address'
-      this.#log('warning', sentence, { network })
-    }
-    return new Overused(resetMs)
+  #over(resetMs: number, network: string | undefined): Unavailable {
+    const sentence = 'Wrong keys or tokens are refused unasked: too many came from one address'
+    this.#seldom(() => this.#log('warning', sentence, { network }))
+    const seconds = Math.max(1, Math.ceil(resetMs / 1_000))
+    const why = `Too many keys or tokens from this address were wrong; try again in ${seconds} s`
+    return new Unavailable(why, seconds, undefined, 429)
   }
 }

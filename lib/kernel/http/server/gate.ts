@@ -3,20 +3,21 @@
  * 404 and 405, load, media type, length. Nothing of the body is read before. Knows no socket. Each refusal
  * after the match is written by the endpoint, in the form of its protocol.
  */
-import { isThenable } from '../../util/thenable.ts'
+import { minutely } from '../../util/clock.ts'
+import { andThen, isThenable } from '../../util/thenable.ts'
 import { oneMediaType } from '../../wire/media.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { isSameHost } from '../message/address.ts'
-import { credentialObjection, Unavailable } from '../access/auth.ts'
+import { Unavailable } from '../access/auth.ts'
 import { ReaderCheck } from '../stream/reader-check.ts'
-import { FailedIdentifications, Overused } from '../access/rate.ts'
+import { FailedIdentifications } from '../access/rate.ts'
 import { parseTarget, withoutSlash } from '../message/router.ts'
 import { NO_ROOM, tooLarge } from './body.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
 import type { KernelLimits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
-import type { Authenticate } from '../access/auth.ts'
+import type { Authenticator } from '../access/auth.ts'
 import type { Dismissal, Endpoint, Objection, Overuse } from '../message/exchange.ts'
 import type { Guard } from '../access/guard.ts'
 import type { Match, RouteTable } from '../message/router.ts'
@@ -28,15 +29,13 @@ import type { RequestHead, RequestOptions } from './request.ts'
 /** What changes while a server runs. */
 export interface ServerState {
   /** Undefined while no key is needed. */
-  authenticate: Authenticate | undefined
+  authenticator: Authenticator | undefined
   isDraining: boolean
 }
 
 export interface GateOptions extends RequestOptions {
   readonly router: RouteTable
   readonly state: Readonly<ServerState>
-  /** Only tokens are accepted, so a refusal does not mention keys. */
-  readonly tokensOnly?: boolean
   /** The path whose GET lists what is served. */
   readonly listing: string
   /** Sentences for paths of protocols that are not served. */
@@ -63,13 +62,11 @@ export type Gate = (incoming: RequestHead) => HttpRequest | Promise<HttpRequest>
 const WELL_KNOWN = '/.well-known/'
 const none: readonly string[] = Object.freeze([])
 
-const LOG_MS = 60_000
-
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, listing, log, mountPath, rateLimits, state } = options
   const nothing = `There is nothing at this path; GET ${listing} lists what is`
   const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
-  let loggedAtMs = -Infinity
+  const seldom = minutely()
 
   return (incoming) => {
     const request = new HttpRequest(incoming, options)
@@ -83,9 +80,9 @@ export function createGate(options: GateOptions): Gate {
     request.endpoint = match.endpoint ?? match.neighbor
     request.params = match.params
 
-    const { authenticate } = state
+    const { authenticator } = state
     const open = request.endpoint?.open
-    const verdict = guard.check(request.head, incoming.bind, open, authenticate !== undefined)
+    const verdict = guard.check(request.head, incoming.bind, open, authenticator !== undefined)
     request.corsHeaders = verdict.headers
     request.hostIsListed = verdict.hostIsListed
     if (verdict.refused !== undefined) return refuseRequest(request, ...verdict.refused)
@@ -93,36 +90,36 @@ export function createGate(options: GateOptions): Gate {
       return preflight(request, match.allowed, guard, open === 'public')
     }
 
-    if (authenticate === undefined || isOpen(match, request.path)) return admit(request, match)
-    return identify(request, match, authenticate)
+    if (authenticator === undefined || isOpen(match, request.path)) return admit(request, match)
+    return identify(request, match, authenticator)
   }
 
   function identify(
-    request: HttpRequest, match: Match, authenticate: Authenticate,
+    request: HttpRequest, match: Match, authenticator: Authenticator,
   ): HttpRequest | Promise<HttpRequest> {
+    const known = (principal: Principal | undefined): HttpRequest | Promise<HttpRequest> => (
+      enter(request, match, principal, authenticator)
+    )
     try {
-      const mayAsk = (): void => failures.check(request.network)
-      const found = authenticate(request.head, request.query, request, mayAsk, request.network)
-      if (!isThenable(found)) return enter(request, match, found)
-      return found.then((later) => enter(request, match, later), (error) => broken(request, error))
+      const found = authenticator.find(request, () => failures.check(request.network))
+      return isThenable(found) ? found.then(known, (error) => broken(request, error)) : known(found)
     } catch (error) {
-      if (error instanceof Overused) return refuseRequest(request, 429, error.message, error.headers)
       return broken(request, error)
     }
   }
 
   function enter(
-    request: HttpRequest, match: Match, principal: Principal | undefined,
+    request: HttpRequest, match: Match, principal: Principal | undefined, authenticator: Authenticator,
   ): HttpRequest | Promise<HttpRequest> {
     if (principal === undefined) {
       // A request without a credential is no guess.
-      const overuse = request.hasCredential ? failures.count(request.network) : undefined
-      if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
-      return refuseRequest(request, 401, credentialObjection(request.head, request.query, options.tokensOnly))
+      const tooMany = request.hasCredential ? failures.count(request.network) : undefined
+      if (tooMany !== undefined) return unavailable(request, tooMany)
+      return refuseRequest(request, 401, authenticator.objection(request))
     }
     request.principal = principal
     request.isIdentified = true
-    if (state.authenticate?.asks === true) {
+    if (authenticator.asks) {
       request.readerCheck = new ReaderCheck(() => askAgain(request), performance.now())
     }
     return admit(request, match)
@@ -130,30 +127,29 @@ export function createGate(options: GateOptions): Gate {
 
   /** Whether the credential of an open stream is still good. No guess is counted. */
   async function askAgain(request: HttpRequest): Promise<Dismissal | undefined> {
-    const { head, query, network } = request
     try {
-      return request.renew(await state.authenticate?.(head, query, request, undefined, network))
+      return request.renew(await state.authenticator?.find(request))
     } catch (cause) {
       // Each open stream would say the same.
-      const now = performance.now()
-      if (now - loggedAtMs >= LOG_MS) {
-        loggedAtMs = now
-        log('warning', 'Keys or tokens of open streams could not be checked again', { cause })
-      }
+      seldom(() => log('warning', 'Keys or tokens of open streams could not be checked again', { cause }))
       throw cause
     }
   }
 
   function broken(request: HttpRequest, error: unknown): HttpRequest {
-    if (error instanceof Unavailable) {
-      log(error.level, error.message, { request: request.requestId })
-      return refuseRequest(request, 503, error.message, ['Retry-After', String(error.retryAfterSeconds)])
-    }
+    if (error instanceof Unavailable) return unavailable(request, error)
     log('error', 'Authentication failed to run', { request: request.requestId, cause: error })
     // Many libraries throw for a bad token: that is a guess like any other.
-    const overuse = failures.count(request.network)
-    if (overuse !== undefined) return refuseRequest(request, 429, overuse.message, overuse.headers)
+    const tooMany = failures.count(request.network)
+    if (tooMany !== undefined) return unavailable(request, tooMany)
     return refuseRequest(request, 500, `Internal error (request ${request.requestId})`)
+  }
+
+  function unavailable(
+    request: HttpRequest, { level, message, retryAfterSeconds, status }: Unavailable,
+  ): HttpRequest {
+    if (level !== undefined) log(level, message, { request: request.requestId })
+    return refuseRequest(request, status, message, ['Retry-After', String(retryAfterSeconds)])
   }
 
   function admit(request: HttpRequest, match: Match): HttpRequest | Promise<HttpRequest> {
@@ -170,9 +166,7 @@ export function createGate(options: GateOptions): Gate {
       return refuseRequest(request, 503, 'The server is closing down', ['Retry-After', '1'])
     }
     if (rateLimits === undefined || request.method !== 'POST') return pass(request, endpoint, undefined)
-    const overuse = request.take('call', 1)
-    return isThenable(overuse) ? overuse.then((later) => pass(request, endpoint, later))
-      : pass(request, endpoint, overuse)
+    return andThen(request.take('call', 1), (overuse) => pass(request, endpoint, overuse))
   }
 
   function pass(request: HttpRequest, endpoint: Endpoint, overuse: Overuse | undefined): HttpRequest {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { IdleWaiters, MAX_TIMER_MS } from '../../util/clock.ts'
+import { IdleWaiters, MAX_TIMER_MS, minutely } from '../../util/clock.ts'
 import { LinkedList } from '../../util/linked-list.ts'
 import { inContext } from '../stream/loop-fairness.ts'
 import { isLoopback } from '../access/guard.ts'
@@ -19,7 +19,6 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { KernelLimits } from '../../define/limits.ts'
-import type { Log } from '../../define/log.ts'
 import type { Bind } from '../access/guard.ts'
 import type { Means } from './gate.ts'
 import type { Expectation } from './transaction.ts'
@@ -52,7 +51,6 @@ type AnyResponse = ServerResponse | Http2ServerResponse
 
 /** The largest value that Node takes. */
 const MAX_HEADER_SIZE = 2 ** 31 - 1
-const DROP_LOG_MS = 60_000
 
 /** `mountPath`: '' or a path with a leading and no final `/`. */
 export function createListener(means: Means, mountPath: string): Listener {
@@ -60,6 +58,7 @@ export function createListener(means: Means, mountPath: string): Listener {
   const running = new LinkedList<Transaction>()
   const turns = new PipelineQueue(limits.maxWaitingRequests)
   const idle = new IdleWaiters()
+  const seldom = minutely()
   let server: Server | undefined
   let isDraining = false
 
@@ -135,7 +134,9 @@ export function createListener(means: Means, mountPath: string): Listener {
     opened.on('upgrade', (incoming, _socket, first) => upgrade(incoming, first))
     opened.on('connect', ({ socket }) => whenAnswered(socket, () => socket.destroySoon()))
     opened.on('clientError', giveUp)
-    logDrops(opened, log)
+    opened.on('drop', () => seldom(() => {
+      log('warning', 'Connections are turned away: too many are open', { limit: opened.maxConnections })
+    }))
     return new Promise((resolve, reject) => {
       opened.once('error', (error: NodeJS.ErrnoException) => {
         server = undefined
@@ -228,15 +229,6 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
     if (rawHeaders[at]!.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`)
   }
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest])
-}
-
-function logDrops(server: Server, log: Log): void {
-  let loggedAt = -Infinity
-  server.on('drop', () => {
-    if (performance.now() - loggedAt < DROP_LOG_MS) return
-    loggedAt = performance.now()
-    log('warning', 'Connections are turned away: too many are open', { limit: server.maxConnections })
-  })
 }
 
 /** A request of HTTP/2 has every member of HTTP/1 that is used here. */

@@ -3,7 +3,7 @@
  * refused.
  */
 import { Lease } from '../../util/quota.ts'
-import { isThenable } from '../../util/thenable.ts'
+import { andThen } from '../../util/thenable.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from '../message/address.ts'
@@ -185,9 +185,8 @@ export class HttpRequest extends Lease implements Exchange, Origin {
 
   take(what: Counted, cost: number): Overuse | undefined | Promise<Overuse | undefined> {
     const { rateLimits } = this.#options
-    const count = rateLimits?.take(what, this.caller, cost)
-    if (count === undefined) return undefined
-    return isThenable(count) ? count.then((later) => this.#counted(what, later)) : this.#counted(what, count)
+    const count = rateLimits?.(what, this.caller, cost)
+    return count && andThen(count, (counted) => this.#counted(what, counted))
   }
 
   get streamObjection(): string | undefined {
