@@ -1,7 +1,6 @@
 /** Makes servers of parts: options in; a server that listens, answers and closes out. */
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
-import { anonymous } from '../define/principal.ts'
 import { pathOf } from '../define/validate.ts'
 import { createAuthenticator } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
@@ -20,7 +19,7 @@ import { openedOf, requireKernelOptions, requireServing } from './requirements.t
 import { createService } from './service.ts'
 import type { AddressInfo } from 'node:net'
 import type { Catalog } from '../define/catalog.ts'
-import type { Means, ServerState } from '../http/server/gate.ts'
+import type { GateOptions, Means, ServerState } from '../http/server/gate.ts'
 import type { Handler } from '../http/server/listener.ts'
 import type { KernelOptions } from './options.ts'
 import type { Gauge } from '../util/gauge.ts'
@@ -173,8 +172,8 @@ function assemble(
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const router = createRouteTable(endpoints, mountPath)
-  const gate = createGate({
-    name, resource, router, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
+  const shared: GateOptions = {
+    name, resource, router, limits, budget, streams, log, mountPath, publicUrl, state,
     listing: `${mountPath}${isServed('/') ? '/' : '/health'}`,
     absent: options.absent?.(protocols, mountPath) ?? new Map(),
     guard: createGuard({
@@ -182,11 +181,11 @@ function assemble(
     }),
     proxies: proxiesOf(options.trustProxy),
     rateLimits: rateLimit && createRateLimits(rateLimit, service.sharing?.makeCounter),
-  })
+  }
   const observer = parts.reduce((next, part) => part.observe?.(next) ?? next,
     createObserver(options.onRequest, options.accessLog ?? false, log))
-  const means: Means = { gate, streams, budget, limits, observer, log }
-  const listener = createListener(means, mountPath)
+  const means: Means = { ...shared, gate: createGate(shared), observer }
+  const listener = createListener(means)
 
   async function listen(port = defaultPort(served), host = '127.0.0.1'): Promise<Address> {
     checkAddress(arguments, port, host)

@@ -7,7 +7,6 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
-import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { BodyBudget } from '../../../lib/kernel/http/server/body.ts'
 import { createFetch } from '../../../lib/kernel/http/server/fetch.ts'
 import { createGate } from '../../../lib/kernel/http/server/gate.ts'
@@ -22,6 +21,7 @@ import { EVENT_STREAM, formatEvent } from '../../../lib/kernel/wire/sse.ts'
 import { dial, eventually, request } from '../../fixtures/kernel.ts'
 import type { TestContext } from 'node:test'
 import type { ServerEvent } from '../../../lib/floors/outbound/event-reader.ts'
+import type { GateOptions } from '../../../lib/kernel/http/server/gate.ts'
 import type { KernelLimits } from '../../../lib/kernel/define/limits.ts'
 import type { Endpoint, Exchange, Reply, Sink, Source } from '../../../lib/kernel/http/message/exchange.ts'
 
@@ -35,14 +35,14 @@ async function house(
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const streams = new Streams(limits, log)
-  const gate = createGate({
-    name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
+  const options: GateOptions = {
+    name: 'House', limits, budget, log, mountPath: '', publicUrl: undefined, proxies: 0,
     listing: '/', rateLimits: undefined, streams,
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticator: undefined, isDraining: false },
-  })
-  const means = { gate, streams, budget, limits, log, observer: createObserver(undefined, false, log) }
-  const listener = createListener(means, '')
+  }
+  const means = { ...options, gate: createGate(options), observer: createObserver(undefined, false, log) }
+  const listener = createListener(means)
   t.after(() => {
     listener.drain()
     listener.destroy()

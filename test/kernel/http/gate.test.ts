@@ -7,6 +7,7 @@ import { BodyBudget } from '../../../lib/kernel/http/server/body.ts'
 import { PlainLease } from '../../../lib/kernel/util/quota.ts'
 import { createGate } from '../../../lib/kernel/http/server/gate.ts'
 import { createGuard } from '../../../lib/kernel/http/access/guard.ts'
+import { Streams } from '../../../lib/kernel/http/stream/sink.ts'
 import { createRouteTable } from '../../../lib/kernel/http/message/router.ts'
 import type { Endpoint, Refusal, Reply } from '../../../lib/kernel/http/message/exchange.ts'
 import type { Authenticator } from '../../../lib/kernel/http/access/auth.ts'
@@ -29,11 +30,11 @@ const endpoints = [
 function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): ReturnType<Gate> {
   const gate = createGate({
     name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults.maxBodiesBytes),
-    log: () => {}, anonymous, listing: '/',
+    log: () => {}, listing: '/',
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticator: undefined, isDraining: false },
     mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,
-    streams: { hasRoomFor: () => true }, ...options,
+    streams: new Streams(kernelDefaults, () => {}), ...options,
   })
   return gate({
     method: 'GET', target: '/', httpVersion: '1.1', rawHeaders: ['host', 'localhost'], bind: 'loopback',

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { authorityOf } from '../../../lib/kernel/http/message/address.ts'
 import { createGuard } from '../../../lib/kernel/http/access/guard.ts'
+import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
+import { Streams } from '../../../lib/kernel/http/stream/sink.ts'
 import { HttpRequest } from '../../../lib/kernel/http/server/request.ts'
 import type { RequestOptions } from '../../../lib/kernel/http/server/request.ts'
 
@@ -17,8 +18,8 @@ function requestOf(
     secure,
     remoteAddress: undefined, prefix, onDisconnect: () => {},
   }, {
-    name: 'Shop', anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
-    streams: { hasRoomFor: () => true }, ...options,
+    name: 'Shop', mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
+    streams: new Streams(kernelDefaults, () => {}), ...options,
   })
 }
 

@@ -21,7 +21,6 @@ import type { Authenticator } from '../access/auth.ts'
 import type { Dismissal, Endpoint, Objection, Overuse } from '../message/exchange.ts'
 import type { Guard } from '../access/guard.ts'
 import type { Match, RouteTable } from '../message/router.ts'
-import type { Streams } from '../stream/sink.ts'
 import type { BodyBudget } from './body.ts'
 import type { Observer } from './observer.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
@@ -46,13 +45,9 @@ export interface GateOptions extends RequestOptions {
 }
 
 /** What the requests of one server share. */
-export interface Means {
+export interface Means extends GateOptions {
   readonly gate: Gate
-  readonly streams: Streams
-  readonly budget: BodyBudget
-  readonly limits: KernelLimits
   readonly observer: Observer
-  readonly log: Log
 }
 
 /** Returns at once unless the principal needs a promise. */

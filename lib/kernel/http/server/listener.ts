@@ -52,9 +52,8 @@ type AnyResponse = ServerResponse | Http2ServerResponse
 /** The largest value that Node takes. */
 const MAX_HEADER_SIZE = 2 ** 31 - 1
 
-/** `mountPath`: '' or a path with a leading and no final `/`. */
-export function createListener(means: Means, mountPath: string): Listener {
-  const { limits, log } = means
+export function createListener(means: Means): Listener {
+  const { limits, log, mountPath } = means
   const running = new LinkedList<Transaction>()
   const turns = new PipelineQueue(limits.maxWaitingRequests)
   const idle = new IdleWaiters()

@@ -4,6 +4,7 @@
  */
 import { Lease } from '../../util/quota.ts'
 import { andThen } from '../../util/thenable.ts'
+import { anonymous } from '../../define/principal.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from '../message/address.ts'
@@ -12,12 +13,12 @@ import { discard, endingAt, isSource } from '../message/reply.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
-import type { Asker } from '../../util/quota.ts'
 import type {
   Dismissal, Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply,
 } from '../message/exchange.ts'
 import type { ProtectedResource } from '../access/protected-resource.ts'
 import type { ReaderCheck } from '../stream/reader-check.ts'
+import type { Streams } from '../stream/sink.ts'
 import type { Bind, Guard } from '../access/guard.ts'
 import type { Count, Counted, RateLimits } from '../access/rate.ts'
 
@@ -41,8 +42,6 @@ export interface RequestOptions {
   readonly name: string
   /** Where tokens are taken. */
   readonly resource?: ProtectedResource | undefined
-  /** The principal without a key. */
-  readonly anonymous: Principal
   /** '' or a path with a leading and no final `/`. */
   readonly mountPath: string
   readonly publicUrl: URL | undefined
@@ -50,10 +49,8 @@ export interface RequestOptions {
   readonly proxies: number
   readonly guard: Guard
   readonly rateLimits: RateLimits | undefined
-  readonly streams: StreamRoom
+  readonly streams: Streams
 }
-
-export interface StreamRoom { hasRoomFor(asker: Asker): boolean }
 
 const NO_STREAM: Objection = [
   503, 'Too many streams are open; try again later', ['Retry-After', '5'],
@@ -84,7 +81,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   query = ''
   params: ReadonlyMap<string, string> = noParams
   body = ''
-  principal: Principal
+  principal: Principal = anonymous
   /** Whether a credential named the principal. */
   isIdentified = false
   /** Of the credential, while a stream of this request is open. Undefined: nothing can take it away. */
@@ -109,7 +106,6 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     this.head = head
     this.requestId = given !== undefined && REQUEST_ID.test(given) ? given
       : `${idPrefix}-${(++idCount).toString(36)}`
-    this.principal = options.anonymous
     this.#options = options
   }
 
