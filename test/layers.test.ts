@@ -369,7 +369,7 @@ const broken: readonly (readonly [path: string, text: string, complaint: RegExp]
     /which is in stores\/, above floors\/$/],
   ['lib/floors/groups/a.ts', `import { Tasks } from '../tasks/tasks.ts'`,
     /a floor that does not come before groups/],
-  ['lib/floors/reply/a.ts', `import { isSource } from '../../kernel/http/message/reply.ts'`,
+  ['lib/floors/reply/a.ts', `import { isSource } from '../../kernel/http/server/answer.ts'`,
     /a value of http\//],
   ['lib/floors/reply/a.ts', `import { compile } from '../../kernel/schema/compile.ts'`, /of schema\/$/],
   ['lib/parts/a2a/card/a.ts', `import type { Row } from '../../mcp/protocol/revisions.ts'`,

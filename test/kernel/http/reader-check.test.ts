@@ -59,7 +59,7 @@ function open(
   }, performance.now())
   const opened: Opened = {
     tape, streams, asked: 0, over: 0, answer: () => undefined,
-    sink: streams.open(source, tape, isEvents, 'ann', check),
+    sink: streams.open(source, tape, isEvents, { caller: 'ann', readerCheck: check }),
     async pass(ms) {
       await turn()
       pass(ms)

@@ -79,7 +79,7 @@ test('a writer that waits for its reader goes on when that has read, time after 
         }
         void write()
       },
-    }, pipe, true, 'a')
+    }, pipe, true, { caller: 'a' })
   })
   const port = await portOf(t, server)
   const socket = connect(port, '127.0.0.1')

@@ -57,7 +57,7 @@ function open(
       return () => { count++ }
     },
   }
-  const sink = streams.open(source, tape, isEvents, caller)
+  const sink = streams.open(source, tape, isEvents, { caller })
   opened.push(sink)
   return { sink, tape, over: () => count }
 }
@@ -159,7 +159,7 @@ test('what breaks between two turns ends that stream, and is logged', async () =
   await turn()
   assert.deepEqual([broken.sink.closed, broken.over(), fine.sink.closed], [true, 1, false])
   const odd: Source = { open: () => () => { throw new Error('an odd source') } }
-  streams.open(odd, new Tape(), true, 'a').gone()
+  streams.open(odd, new Tape(), true, { caller: 'a' }).gone()
   assert.deepEqual(logged, ['A stream could not be written', 'A stream could not be ended'])
   assert.equal(streams.count, 1)
 })

@@ -2,12 +2,11 @@
  * The server without a socket: a web `Request` in, a web `Response` out, through the same gate and endpoints.
  */
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { isSource, withEnd } from '../message/reply.ts'
-import { readyReply, replyTo } from './answer.ts'
+import { isSource, readyReply, replyTo } from './answer.ts'
 import { objectionToBody, readWebBody } from './body.ts'
 import { requestChannel } from './observer.ts'
 import { brokenReply, refusalOf } from './request.ts'
-import type { Reply } from '../message/exchange.ts'
+import type { Reply, Source } from '../message/exchange.ts'
 import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
 import type { Means } from './gate.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
@@ -112,10 +111,17 @@ function responseOf(
     return new Response(bodyOf(body), init)
   }
   const pipe = new WebPipe(() => head.disconnect())
-  const observed = withEnd(body, () => onDone(status, pipe.bytes))
-  pipe.sink = streams.open(
-    observed, pipe, wanted.type === EVENT_STREAM, request.caller, request.readerCheck,
-  )
+  const observed: Source = {
+    open(sink) {
+      const onOver = body.open(sink)
+      return () => {
+        onDone(status, pipe.bytes)
+        onOver?.()
+      }
+    },
+    dismissal: (why) => body.dismissal?.(why) ?? '',
+  }
+  pipe.sink = streams.open(observed, pipe, wanted.type === EVENT_STREAM, request)
   head.onDisconnect(() => pipe.finish())
   return new Response(pipe.stream, init)
 }

@@ -9,7 +9,6 @@ import { formatChallenge } from '../../wire/challenge.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from '../message/address.ts'
 import { findHeader, handlerHeaders, readHead } from '../message/headers.ts'
-import { discard, endingAt, isSource } from '../message/reply.ts'
 import type { Origin } from '../../define/call.ts'
 import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
@@ -52,7 +51,7 @@ export interface RequestOptions {
   readonly streams: Streams
 }
 
-const NO_STREAM: Objection = [
+export const NO_STREAM: Objection = [
   503, 'Too many streams are open; try again later', ['Retry-After', '5'],
 ]
 export const LATE = 'The request took too long to arrive'
@@ -246,13 +245,4 @@ export function brokenReply(request: HttpRequest, cause: unknown, log: Log): Rep
   const { path, requestId } = request
   log('error', 'An endpoint failed', { request: requestId, path, cause })
   return refusalOf(request, 500, `Internal error (request ${requestId})`)
-}
-
-/** The reply that is sent: its stream ends with the credential, and is a refusal where it has no room. */
-export function admitted(request: HttpRequest, reply: Reply): Reply {
-  const { body } = reply
-  if (!isSource(body)) return reply
-  if (request.streamObjection === undefined) return endingAt(reply, request.principal.expiresAt)
-  discard(body)
-  return refusalOf(request, ...NO_STREAM)
 }

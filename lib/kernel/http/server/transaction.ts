@@ -6,12 +6,11 @@
 import { Socket } from 'node:net'
 import { isThenable } from '../../util/thenable.ts'
 import { EVENT_STREAM } from '../../wire/sse.ts'
-import { discard, isSource } from '../message/reply.ts'
 import {
   inContext, LARGE_LENGTH, MANY_CHUNKS, markLoopBusy, pauseUntilLoopFree, turn, whenLoopIsFree,
 } from '../stream/loop-fairness.ts'
 import { endAtOnce, LargeReply, ResponsePipe, UnsentReply } from '../stream/response-pipe.ts'
-import { readyReply, replyTo } from './answer.ts'
+import { discard, isSource, readyReply, replyTo } from './answer.ts'
 import { objectionToBody, readBody } from './body.ts'
 import { NodeRequestHead } from './node-request.ts'
 import { requestChannel } from './observer.ts'
@@ -237,8 +236,7 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     request: HttpRequest, source: Source, status: number, lines: string[], isEvents: boolean,
   ): void {
     const pipe = new ResponsePipe(this.response, status, lines, this.#beganAtMs > 0)
-    const { caller, readerCheck } = request
-    pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents, caller, readerCheck)
+    pipe.sink = this.#sink = this.#means.streams.open(source, pipe, isEvents, request)
     this.#pipe = pipe
     // A stream may be open for days: what is not needed again is dropped.
     if (this.#beganAtMs === 0 && request.amount === 0) this.#request = undefined

@@ -11,6 +11,7 @@ import { Backlog, QueuedReply } from './backlog.ts'
 import { LARGE_LENGTH, markLoopBusy } from './loop-fairness.ts'
 import type { KernelLimits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
+import type { Principal } from '../../define/principal.ts'
 import type { Asker } from '../../util/quota.ts'
 import type { Dismissal, Sink, Source } from '../message/exchange.ts'
 import type { ReaderCheck } from './reader-check.ts'
@@ -28,6 +29,16 @@ export interface Pipe {
   /** Changes whenever some of them were taken. */
   readonly taken: number
 }
+
+/** Whose a stream is. */
+export interface Reader extends Asker {
+  /** Left out: nothing can take the credential away. */
+  readonly readerCheck?: ReaderCheck | undefined
+  /** What the credential names: the stream ends when that expires. */
+  readonly principal?: Pick<Principal, 'expiresAt'>
+}
+
+const EXPIRED: Dismissal = { kind: 'unauthenticated', message: 'The key or token has expired' }
 
 /** From here on a reader is slow: writers that can wait should. */
 const HIGH_WATER = 64 * 1024
@@ -57,12 +68,9 @@ export class Streams {
 
   hasRoomFor(asker: Asker): boolean { return this.#open.hasRoom(asker, 1) }
 
-  /**
-   * Opens a source on a pipe, for a caller. `isEvents`: heartbeats may be sent. `check`: of its credential;
-   * left out: nothing can take it away.
-   */
-  open(source: Source, pipe: Pipe, isEvents: boolean, caller: string, check?: ReaderCheck): StreamSink {
-    const sink = new StreamSink(this, pipe, isEvents, caller, check)
+  /** Opens a source on a pipe, for a reader. `isEvents`: heartbeats may be sent. */
+  open(source: Source, pipe: Pipe, isEvents: boolean, reader: Reader): StreamSink {
+    const sink = new StreamSink(this, pipe, isEvents, reader)
     this.#open.add(sink, 1)
     if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
       // Two beats per interval, so that no silence is longer.
@@ -70,7 +78,7 @@ export class Streams {
       this.#timer.unref()
     }
     try {
-      sink.start(source)
+      sink.start(source, reader.principal?.expiresAt)
     } catch (error) {
       sink.gone()
       throw error
@@ -115,8 +123,9 @@ export class StreamSink extends Lease implements Sink {
   readonly #isEvents: boolean
   /** Undefined after the end. */
   #check: ReaderCheck | undefined
-  /** Only where there is a check. */
+  /** Only where the stream may be cut off. */
   #source: Source | undefined
+  #expiry: NodeJS.Timeout | undefined
   /** Made when something waits. */
   #queue: StreamQueue | undefined
   #onOver: (() => void) | undefined
@@ -127,13 +136,13 @@ export class StreamSink extends Lease implements Sink {
   #isSilent = false
   #waiters: (() => void)[] | undefined
 
-  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, caller: string, check?: ReaderCheck) {
+  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, { caller, readerCheck }: Reader) {
     super()
     this.caller = caller
     this.#streams = streams
     this.#pipe = pipe
     this.#isEvents = isEvents
-    this.#check = check
+    this.#check = readerCheck
   }
 
   /** Bytes that wait for the reader, or for what is said of it. */
@@ -142,12 +151,16 @@ export class StreamSink extends Lease implements Sink {
   /** Bytes that wait for the reader, as last counted. */
   get #held(): number { return this.#queue?.amount ?? 0 }
 
-  /** Opens the source. If it writes nothing in this tick, the head is sent alone. */
-  start(source: Source): void {
+  /**
+   * Opens the source. If it writes nothing in this tick, the head is sent alone. `expiresAt`: when the stream
+   * ends at the latest, in milliseconds since the epoch.
+   */
+  start(source: Source, expiresAt = Infinity): void {
     // Scheduled once it is known whether it has ended: then nothing more has to be waited for.
     this.#flushing = true
-    if (this.#check !== undefined) this.#source = source
+    if (this.#check !== undefined || expiresAt !== Infinity) this.#source = source
     const onOver = source.open(this)
+    if (expiresAt !== Infinity) this.#endAt(expiresAt)
     this.#flushing = false
     if (this.closed) {
       onOver?.()
@@ -194,6 +207,7 @@ export class StreamSink extends Lease implements Sink {
   gone(): void {
     if (this.closed) return
     this.closed = true
+    clearTimeout(this.#expiry)
     this.#pending = ''
     this.#queue?.close()
     this.close()
@@ -278,6 +292,19 @@ export class StreamSink extends Lease implements Sink {
     if (this.closed || this.#check === undefined) return
     this.#pending = ''
     this.#ended = false
+    this.#endWith(why)
+    this.#over()
+  }
+
+  #endAt(expiresAt: number): void {
+    if (this.closed) return
+    const leftMs = expiresAt - Date.now()
+    if (leftMs <= 0) return this.#endWith(EXPIRED)
+    this.#expiry = setTimeout(() => this.#endAt(expiresAt), Math.min(leftMs, MAX_TIMER_MS)).unref()
+  }
+
+  /** Ends with the last text that the protocol has for it. */
+  #endWith(why: Dismissal): void {
     let last: string | undefined
     try {
       last = this.#source?.dismissal?.(why)
@@ -285,7 +312,6 @@ export class StreamSink extends Lease implements Sink {
       this.#streams.log('error', 'A stream could not say why it ends', { cause: error })
     }
     this.end(last)
-    this.#over()
   }
 
   #over(): void {
