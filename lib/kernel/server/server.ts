@@ -1,6 +1,7 @@
 /** Makes servers of parts: options in; a server that listens, answers and closes out. */
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../define/fault.ts'
+import { anonymous } from '../define/principal.ts'
 import { pathOf } from '../define/validate.ts'
 import { createAuthenticator } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
@@ -173,7 +174,7 @@ function assemble(
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const router = createRouteTable(endpoints, mountPath)
   const shared: GateOptions = {
-    name, resource, router, limits, budget, streams, log, mountPath, publicUrl, state,
+    name, resource, router, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     listing: `${mountPath}${isServed('/') ? '/' : '/health'}`,
     absent: options.absent?.(protocols, mountPath) ?? new Map(),
     guard: createGuard({

@@ -45,6 +45,8 @@ export function caught<T>(
 }
 
 /** The same of what other people's code has returned. */
-export function whenSettled<T, R>(value: T | PromiseLike<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+export function whenSettled<T, R>(
+  value: T | PromiseLike<T>, next: (value: T) => MaybePromise<R>,
+): MaybePromise<R> {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
 }

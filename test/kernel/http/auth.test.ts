@@ -3,13 +3,15 @@ import test from 'node:test'
 import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
 import { createAuthenticator } from '../../../lib/kernel/http/access/auth.ts'
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
-import type { ApiKey, Asking, Authorization, AuthRequest } from '../../../lib/kernel/http/access/auth.ts'
+import type {
+  ApiKey, AskingRequest, Authorization, AuthRequest,
+} from '../../../lib/kernel/http/access/auth.ts'
 import type { Principal } from '../../../lib/kernel.ts'
 import type { TokenInfo } from '../../../lib/kernel/http/access/keys.ts'
 
 const noRequest: AuthRequest = { method: 'GET', path: '/', header: () => undefined }
 
-function asking(rawHeaders: readonly string[], query = ''): Asking {
+function asking(rawHeaders: readonly string[], query = ''): AskingRequest {
   return { ...noRequest, head: readHead(rawHeaders), query, network: undefined }
 }
 

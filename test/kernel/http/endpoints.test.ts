@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { limitsOf } from '../../../lib/kernel/define/limits.ts'
 import { BodyBudget } from '../../../lib/kernel/http/server/body.ts'
 import { createFetch } from '../../../lib/kernel/http/server/fetch.ts'
@@ -36,7 +37,7 @@ async function house(
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const streams = new Streams(limits, log)
   const options: GateOptions = {
-    name: 'House', limits, budget, log, mountPath: '', publicUrl: undefined, proxies: 0,
+    name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
     listing: '/', rateLimits: undefined, streams,
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticator: undefined, isDraining: false },

@@ -10,9 +10,14 @@ const limits = {
   maxStreams: 100, maxStreamBytes: 1_000, maxQueuedBytes: 1_000_000, heartbeatMs: 2 ** 40,
   writeTimeoutMs: 60_000,
 }
-const tick = (): Promise<void> => new Promise((resolve) => process.nextTick(() => process.nextTick(resolve)))
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-interface Opened { readonly sink: StreamSink; readonly told: string[]; readonly logged: string[]; over: number }
+interface Opened {
+  readonly sink: StreamSink
+  readonly told: readonly string[]
+  readonly logged: readonly string[]
+  readonly over: number
+}
 
 /** A stream that has begun, at a standing time. */
 async function opened(t: TestContext, expiresAt?: number, more: Partial<Source> = {}): Promise<Opened> {
@@ -21,7 +26,8 @@ async function opened(t: TestContext, expiresAt?: number, more: Partial<Source> 
   const note = (text: string): void => { state.told.push(text) }
   const streams = new Streams(limits, (_level, message) => { state.logged.push(message) })
   const pipe = {
-    begin: note, push: note, finish: () => note('finish'), destroy: () => note('destroy'), waiting: 0, taken: 0,
+    begin: note, push: note, finish: () => note('finish'), destroy: () => note('destroy'),
+    waiting: 0, taken: 0,
   }
   const source: Source = {
     open(sink) {

@@ -9,7 +9,7 @@ const paths = ['/', '/agents/echo', '/tools/none', '/probe', '/nothing']
 const behind = (address: string): Record<string, string> => ({ 'x-forwarded-for': address })
 const agents = [{ name: 'Echo', run: (prompt: string) => prompt }]
 
-test('guesses are slowed down, by the network that they come from, and come back one after the other', (t) => {
+test('guesses are slowed down, by their network, and come back one after the other', (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => now)
   const logged: string[] = []

@@ -30,7 +30,7 @@ const endpoints = [
 function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): ReturnType<Gate> {
   const gate = createGate({
     name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults.maxBodiesBytes),
-    log: () => {}, listing: '/',
+    log: () => {}, anonymous, listing: '/',
     router: createRouteTable(endpoints), guard: createGuard({}),
     state: { authenticator: undefined, isDraining: false },
     mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,

@@ -6,7 +6,7 @@ import {
   bearerOf, createKeys, isInSeconds, principalOf, requireId,
 } from '../../../lib/kernel/http/access/keys.ts'
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
-import type { ApiKey, Asking, Authorization } from '../../../lib/kernel/http/access/auth.ts'
+import type { ApiKey, AskingRequest, Authorization } from '../../../lib/kernel/http/access/auth.ts'
 import type { Principal } from '../../../lib/kernel.ts'
 
 const NOW = 1_700_000_000_000
@@ -18,7 +18,7 @@ const auth: Authorization = {
 }
 type Headers = Readonly<Record<string, string>>
 
-function asking(headers: Headers, query = ''): Asking {
+function asking(headers: Headers, query = ''): AskingRequest {
   return { ...request, head: readHead(Object.entries(headers).flat()), query, network: undefined }
 }
 

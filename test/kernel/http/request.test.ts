@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { anonymous } from '../../../lib/kernel/define/principal.ts'
 import { authorityOf } from '../../../lib/kernel/http/message/address.ts'
 import { createGuard } from '../../../lib/kernel/http/access/guard.ts'
 import { kernelDefaults } from '../../../lib/kernel/define/limits.ts'
@@ -18,7 +19,7 @@ function requestOf(
     secure,
     remoteAddress: undefined, prefix, onDisconnect: () => {},
   }, {
-    name: 'Shop', mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
+    name: 'Shop', anonymous, mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined, guard,
     streams: new Streams(kernelDefaults, () => {}), ...options,
   })
 }

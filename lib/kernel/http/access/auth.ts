@@ -64,7 +64,7 @@ export interface Authorization {
 }
 
 /** A request whose caller is looked for. */
-export interface Asking extends AuthRequest {
+export interface AskingRequest extends AuthRequest {
   readonly head: KnownHeaders
   readonly query: string
   /** Where it comes from. */
@@ -78,9 +78,9 @@ export interface Authenticator {
    * Finds the principal of a request; undefined means 401. `mayAsk` is called before a function of the
    * operator's and may throw. Throws, or rejects with, `Unavailable` and whatever such a function throws.
    */
-  find(request: Asking, mayAsk?: () => void): Found
+  find(request: AskingRequest, mayAsk?: () => void): Found
   /** Why the credentials of a request name no principal. */
-  objection(request: Asking): string
+  objection(request: AskingRequest): string
   /** Whether a key may be the credential. */
   readonly takesKeys: boolean
   /** Whether functions of the operator's are asked, which may say something else later. */
@@ -97,21 +97,22 @@ export interface AuthOptions {
 export function createAuthenticator({ apiKey, auth, limits }: AuthOptions): Authenticator {
   if (auth !== undefined) requireAuthorization(auth)
   const askKey = typeof apiKey === 'function' ? apiKey : undefined
-  const listed = typeof apiKey === 'function' || apiKey === undefined ? undefined : createKeys([apiKey].flat())
+  const listed = typeof apiKey === 'function' || apiKey === undefined ? undefined
+    : createKeys([apiKey].flat())
   const [issuer, ...others] = auth?.authorizationServers ?? []
   const soleIssuer = others.length === 0 ? issuer : undefined
   const pending = new Pending(limits.maxCalls, limits.authTimeoutMs)
   const takesKeys = apiKey !== undefined
   const asks = askKey !== undefined || auth !== undefined
 
-  function ofKey(credential: string, asking: Asking): Found {
+  function ofKey(credential: string, asking: AskingRequest): Found {
     if (askKey === undefined) return ofToken(credential, asking)
     return whenSettled(askKey(credential, shown(asking)), (found) => (
       found === undefined || found === null ? ofToken(credential, asking) : principalOf(found)
     ))
   }
 
-  function ofToken(credential: string, asking: Asking): Found {
+  function ofToken(credential: string, asking: AskingRequest): Found {
     if (auth === undefined || asking.head.authorization === undefined) return undefined
     return whenSettled(auth.verify(credential, shown(asking)), (info) => (
       info === undefined || info === null ? undefined : bearerOf(info, soleIssuer)
@@ -190,7 +191,7 @@ function bearerIn(authorization = ''): string | undefined {
 }
 
 /** The one credential; undefined where there is none, or where it is brought in a way that is not taken. */
-function credentialOf(asking: Asking): string | undefined {
+function credentialOf(asking: AskingRequest): string | undefined {
   const { authorization, apiKey } = asking.head
   const bearer = bearerIn(authorization)
   return flawOf(asking, bearer) === undefined ? apiKey ?? bearer : undefined
@@ -198,7 +199,7 @@ function credentialOf(asking: Asking): string | undefined {
 
 /** What is wrong with the way in which a request says who it is. */
 function flawOf(
-  { head: { authorization, apiKey }, query }: Asking, bearer: string | undefined,
+  { head: { authorization, apiKey }, query }: AskingRequest, bearer: string | undefined,
 ): 'in the address' | 'no bearer' | 'two' | undefined {
   if (query !== '' && hasKey(query)) return 'in the address'
   if (authorization !== undefined && bearer === undefined) return 'no bearer'

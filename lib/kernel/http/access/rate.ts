@@ -51,7 +51,8 @@ export function createRateLimits(
 
   return (what, caller, cost) => {
     const limit = limits[what]
-    return limit && andThen(limit.counter.take(caller, cost, performance.now()), (taken) => countOf(limit, taken))
+    const taken = limit?.counter.take(caller, cost, performance.now())
+    return taken && andThen(taken, (known) => countOf(limit!, known))
   }
 
   function limitOf(name: string, sentence: string, perMinute?: number, burst = perMinute): Limit | undefined {

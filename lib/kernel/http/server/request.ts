@@ -4,7 +4,6 @@
  */
 import { Lease } from '../../util/quota.ts'
 import { andThen } from '../../util/thenable.ts'
-import { anonymous } from '../../define/principal.ts'
 import { formatChallenge } from '../../wire/challenge.ts'
 import { problemReply } from '../../wire/problem.ts'
 import { authorityOf, forwarded, networkOf } from '../message/address.ts'
@@ -41,6 +40,8 @@ export interface RequestOptions {
   readonly name: string
   /** Where tokens are taken. */
   readonly resource?: ProtectedResource | undefined
+  /** The principal without a key. */
+  readonly anonymous: Principal
   /** '' or a path with a leading and no final `/`. */
   readonly mountPath: string
   readonly publicUrl: URL | undefined
@@ -80,7 +81,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
   query = ''
   params: ReadonlyMap<string, string> = noParams
   body = ''
-  principal: Principal = anonymous
+  principal: Principal
   /** Whether a credential named the principal. */
   isIdentified = false
   /** Of the credential, while a stream of this request is open. Undefined: nothing can take it away. */
@@ -103,6 +104,7 @@ export class HttpRequest extends Lease implements Exchange, Origin {
     this.incoming = incoming
     this.method = incoming.method
     this.head = head
+    this.principal = options.anonymous
     this.requestId = given !== undefined && REQUEST_ID.test(given) ? given
       : `${idPrefix}-${(++idCount).toString(36)}`
     this.#options = options

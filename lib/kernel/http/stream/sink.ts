@@ -31,7 +31,7 @@ export interface Pipe {
 }
 
 /** Whose a stream is. */
-export interface Reader extends Asker {
+export interface StreamReader extends Asker {
   /** Left out: nothing can take the credential away. */
   readonly readerCheck?: ReaderCheck | undefined
   /** What the credential names: the stream ends when that expires. */
@@ -69,7 +69,7 @@ export class Streams {
   hasRoomFor(asker: Asker): boolean { return this.#open.hasRoom(asker, 1) }
 
   /** Opens a source on a pipe, for a reader. `isEvents`: heartbeats may be sent. */
-  open(source: Source, pipe: Pipe, isEvents: boolean, reader: Reader): StreamSink {
+  open(source: Source, pipe: Pipe, isEvents: boolean, reader: StreamReader): StreamSink {
     const sink = new StreamSink(this, pipe, isEvents, reader)
     this.#open.add(sink, 1)
     if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
@@ -136,7 +136,7 @@ export class StreamSink extends Lease implements Sink {
   #isSilent = false
   #waiters: (() => void)[] | undefined
 
-  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, { caller, readerCheck }: Reader) {
+  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, { caller, readerCheck }: StreamReader) {
     super()
     this.caller = caller
     this.#streams = streams
@@ -155,7 +155,7 @@ export class StreamSink extends Lease implements Sink {
    * Opens the source. If it writes nothing in this tick, the head is sent alone. `expiresAt`: when the stream
    * ends at the latest, in milliseconds since the epoch.
    */
-  start(source: Source, expiresAt = Infinity): void {
+  start(source: Source, expiresAt: number = Infinity): void {
     // Scheduled once it is known whether it has ended: then nothing more has to be waited for.
     this.#flushing = true
     if (this.#check !== undefined || expiresAt !== Infinity) this.#source = source
