@@ -1,6 +1,6 @@
 /** Calls the author's `onCall` and publishes on the diagnostics channel `triport:call`, once per call. */
 import diagnostics from 'node:diagnostics_channel'
-import { isThenable } from '../util/thenable.ts'
+import { caught } from '../util/thenable.ts'
 import type { Protocol, Runnable } from '../define/call.ts'
 import type { Fault, FaultKind } from '../define/fault.ts'
 import type { LiveCall } from '../define/live-call.ts'
@@ -43,16 +43,11 @@ export function observeCall(
       durationMs: performance.now() - begunAt,
       outcome: fault?.kind ?? (isToolError(output) ? 'failed' : 'ok'),
     })
-    const failed = (cause: unknown): void => {
-      log('error', 'onCall failed', { request: call.requestId, cause })
-    }
-    try {
+    const failed = (cause: unknown): void => log('error', 'onCall failed', { request: call.requestId, cause })
+    void caught(() => {
       callChannel.publish(info)
-      const done: unknown = onCall?.(info)
-      if (isThenable(done)) Promise.resolve(done).catch(failed)
-    } catch (cause) {
-      failed(cause)
-    }
+      return onCall?.(info)
+    }, failed)
   }
 }
 

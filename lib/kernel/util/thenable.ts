@@ -32,6 +32,13 @@ export function andThen<T, R>(value: T | Promise<T>, next: (value: T) => R | Pro
   return isThenable(value) ? value.then(next) : next(value)
 }
 
+/** The same of what other people's code has returned. */
+export function whenSettled<T, R>(
+  value: T | PromiseLike<T>, next: (value: T) => MaybePromise<R>,
+): MaybePromise<R> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
+}
+
 /** What `work` gives, or what `failed` makes of what it fails with, now or later. */
 export function caught<T>(
   work: () => MaybePromise<T>, failed: (cause: unknown) => MaybePromise<T>,
@@ -42,11 +49,4 @@ export function caught<T>(
   } catch (cause) {
     return failed(cause)
   }
-}
-
-/** The same of what other people's code has returned. */
-export function whenSettled<T, R>(
-  value: T | PromiseLike<T>, next: (value: T) => MaybePromise<R>,
-): MaybePromise<R> {
-  return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
 }

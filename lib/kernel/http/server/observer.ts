@@ -3,7 +3,7 @@
  * `triport:request`, and as a line of log. Without a listener no clock is read.
  */
 import { channel } from 'node:diagnostics_channel'
-import { isThenable } from '../../util/thenable.ts'
+import { caught } from '../../util/thenable.ts'
 import { withoutQuery } from './node-request.ts'
 import type { Channel } from 'node:diagnostics_channel'
 import type { Log } from '../../define/log.ts'
@@ -61,12 +61,7 @@ export function createObserver(
     const summary: RequestSummary = {
       method, path, route: endpoint?.path, status, bytes, durationMs, requestId, principalId, remoteAddress,
     }
-    try {
-      const result: unknown = onRequest?.(summary)
-      if (isThenable(result)) Promise.resolve(result).catch(failed)
-    } catch (error) {
-      failed(error)
-    }
+    void caught(() => onRequest?.(summary), failed)
     if (requestChannel.hasSubscribers) requestChannel.publish(summary)
     if (!accessLog) return
     const shown = path.slice(0, MAX_SHOWN)

@@ -31,7 +31,7 @@ export interface Pipe {
 }
 
 /** Whose a stream is. */
-export interface StreamReader extends Asker {
+export interface StreamOwner extends Asker {
   /** Left out: nothing can take the credential away. */
   readonly readerCheck?: ReaderCheck | undefined
   /** What the credential names: the stream ends when that expires. */
@@ -68,9 +68,9 @@ export class Streams {
 
   hasRoomFor(asker: Asker): boolean { return this.#open.hasRoom(asker, 1) }
 
-  /** Opens a source on a pipe, for a reader. `isEvents`: heartbeats may be sent. */
-  open(source: Source, pipe: Pipe, isEvents: boolean, reader: StreamReader): StreamSink {
-    const sink = new StreamSink(this, pipe, isEvents, reader)
+  /** Opens a source on a pipe, for its owner. `isEvents`: heartbeats may be sent. */
+  open(source: Source, pipe: Pipe, isEvents: boolean, owner: StreamOwner): StreamSink {
+    const sink = new StreamSink(this, pipe, isEvents, owner)
     this.#open.add(sink, 1)
     if (this.#timer === undefined && this.#heartbeatMs <= MAX_TIMER_MS) {
       // Two beats per interval, so that no silence is longer.
@@ -78,7 +78,7 @@ export class Streams {
       this.#timer.unref()
     }
     try {
-      sink.start(source, reader.principal?.expiresAt)
+      sink.start(source, owner.principal?.expiresAt)
     } catch (error) {
       sink.gone()
       throw error
@@ -136,7 +136,7 @@ export class StreamSink extends Lease implements Sink {
   #isSilent = false
   #waiters: (() => void)[] | undefined
 
-  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, { caller, readerCheck }: StreamReader) {
+  constructor(streams: Streams, pipe: Pipe, isEvents: boolean, { caller, readerCheck }: StreamOwner) {
     super()
     this.caller = caller
     this.#streams = streams
