@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { jsonOf, request, serve } from '../fixtures/client.ts'
 import { fleetOf } from '../fixtures/fleet.ts'
+import { standingClock } from '../fixtures/time.ts'
 import type { Principal, ServerOptions } from '../../lib/index.ts'
 
 const paths = ['/', '/mcp', '/messages/', '/a2a', '/v1/chat/completions', '/nothing']
@@ -10,6 +11,7 @@ const behind = (address: string): Record<string, string> => ({ 'x-forwarded-for'
 const agents = [{ name: 'Echo', run: (prompt: string) => prompt }]
 
 test('over the limit nobody is asked whose a key or token is, at any door', async (t) => {
+  standingClock(t)
   let asked = 0
   const apiKey = (key: string): Principal | undefined => {
     asked++
@@ -61,6 +63,7 @@ const counted: readonly (readonly [path: string, body: unknown, count: number, r
 ]
 
 test('a caller is limited at every door over all servers that share a store', async (t) => {
+  standingClock(t)
   for (const [path, body, count, refused] of counted) {
     const { servers } = await fleetOf(t, 3, {
       agents: [{ name: 'Echo', run: (prompt) => prompt }],
@@ -99,6 +102,7 @@ function rpc(detail: string): object {
 const house: ServerOptions = { agents: [{ name: 'Echo', run: (prompt) => prompt }], protocol: 'all' }
 
 test('a call too many is 429 in its door\'s own form, and says when to come back', async (t) => {
+  standingClock(t)
   for (const [path, body, refused] of doors) {
     const server = serve(t, { ...house, rateLimit: { perMinute: 1, burst: 2 } })
     for (const remaining of [1, 0]) {

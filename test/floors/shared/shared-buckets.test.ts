@@ -6,6 +6,7 @@ import { createRateLimits } from '../../../lib/kernel/http/access/rate.ts'
 import { Fault } from '../../../lib/kernel.ts'
 import { memoryStore } from '../../../lib/stores/memory.ts'
 import { fleetOf, jsonOf, request } from '../../fixtures/kernel.ts'
+import { standingClock } from '../../fixtures/time.ts'
 import type { BucketSize, Taken } from '../../../lib/kernel/util/buckets.ts'
 import type { MemoryStore } from '../../../lib/floors/memory/memory-store.ts'
 import type { SharedPlace } from '../../../lib/floors/shared/shared-buckets.ts'
@@ -179,6 +180,7 @@ const counted: readonly (readonly [path: string, body: unknown, count: number, r
 ]
 
 test('a caller is limited over all servers that share a store', async (t) => {
+  standingClock(t)
   for (const [path, body, count, refused] of counted) {
     const { servers } = await fleetOf(t, 3, {
       agents: [{ name: 'Echo', run: (prompt) => prompt }],
@@ -201,6 +203,7 @@ test('a caller is limited over all servers that share a store', async (t) => {
 test('while the store does not answer each server counts alone', async (t) => {
   const { servers, connections } = await fleetOf(t, 2, {
     agents: [{ name: 'Echo', run: (prompt) => prompt }], rateLimit: { perMinute: 1, burst: 4 }, log: false,
+    storeTimeoutMs: 500,
   })
   for (const connection of connections) connection.isCut = true
   for (const server of servers) {

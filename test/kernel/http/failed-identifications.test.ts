@@ -3,6 +3,7 @@ import test from 'node:test'
 import { Unavailable } from '../../../lib/kernel/http/access/auth.ts'
 import { FailedIdentifications } from '../../../lib/kernel/http/access/rate.ts'
 import { jsonOf, request, serve } from '../../fixtures/kernel.ts'
+import { standingClock } from '../../fixtures/time.ts'
 import type { Principal } from '../../../lib/kernel.ts'
 
 const paths = ['/', '/agents/echo', '/tools/none', '/probe', '/nothing']
@@ -61,6 +62,7 @@ test('of guesses that were asked for at once each counts, for ten minutes at mos
 })
 
 test('over the limit nobody is asked whose a key or token is, at any path', async (t) => {
+  standingClock(t)
   let asked = 0
   const apiKey = (key: string): Principal | undefined => {
     asked++

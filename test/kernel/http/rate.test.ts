@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createRateLimits } from '../../../lib/kernel/http/access/rate.ts'
 import { jsonOf, listen, request, say, serve } from '../../fixtures/kernel.ts'
+import { standingClock } from '../../fixtures/time.ts'
 import type { RateLimit } from '../../../lib/kernel/http/access/rate.ts'
 import type { ProbeOptions } from '../../fixtures/kernel.ts'
 
@@ -24,6 +25,7 @@ test('a limit that limits nothing, or cannot be, is a mistake in the options', (
 const options: ProbeOptions = { agents: [{ name: 'Echo', run: (prompt) => prompt }] }
 
 test('a call too many is 429 in the form of its part, and says when to come back', async (t) => {
+  standingClock(t)
   const server = serve(t, { ...options, rateLimit: { perMinute: 1, burst: 2 } })
   for (const remaining of [1, 0]) {
     const { headers, status } = await server.fetch(request('/', { query: 'hi' }))
@@ -44,6 +46,7 @@ test('a call too many is 429 in the form of its part, and says when to come back
 })
 
 test('handshakes are counted apart', async (t) => {
+  standingClock(t)
   const server = serve(t, { ...options, rateLimit: { initializePerMinute: 2 } })
   for (const remaining of [1, 0]) {
     const stream = await server.fetch(request('/probe'))

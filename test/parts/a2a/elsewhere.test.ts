@@ -2,16 +2,14 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { sharedMemory } from '../../fixtures/fleet.ts'
+import { patient, sharedMemory } from '../../fixtures/fleet.ts'
 import { callerOf, sumOf, tellOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { Call, Content, Store, StoreKey } from '../../../lib/index.ts'
 import type { Caller } from './caller.ts'
 
 const times = { leaseMs: 600, storeTimeoutMs: 500 }
-/** Where nobody dies, nobody is taken for dead on a machine that stands still for a second. */
-const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
-/** The same, where what has failed is tried again soon. */
+/** Nobody dies, and what has failed is tried again soon. */
 const brisk = { leaseMs: 3_000, storeTimeoutMs: 3_000 }
 
 test('what happens to a task is heard at any process, in order, from the moment of asking', async (t) => {

@@ -403,7 +403,7 @@ test('where nothing is posted to webhooks, that is said before anything else', a
 })
 
 test('a refusal is in the form of the binding, with the headers that belong to it', async (t) => {
-  const rateLimit = { perMinute: 60, burst: 2 }
+  const rateLimit = { perMinute: 1, burst: 2 }
   const server = serveBoth(t, { apiKey: 'key-of-ann', maxBodyBytes: 1_000, rateLimit })
   const ann = { 'x-api-key': 'key-of-ann' }
   const rows: readonly (readonly [string, unknown, Headed, number, string, string?])[] = [

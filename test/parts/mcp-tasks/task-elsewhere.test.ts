@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { Fault } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { fleetOf, listed } from '../../fixtures/fleet.ts'
+import { fleetOf, listed, patient } from '../../fixtures/fleet.ts'
 import { begin, LegacySession, modern, said } from '../mcp/client.ts'
 import { EventStream } from '../../fixtures/events.ts'
 import { answer, capabilities, form, get, reaches, started, update } from './task-client.ts'
@@ -16,8 +16,6 @@ import type { Json } from '../../fixtures/events.ts'
 type Run = (call: Call, args: Json) => unknown
 
 const times = { leaseMs: 800, storeTimeoutMs: 800 }
-/** Where nobody dies, nobody is taken for dead on a machine that stands still for a second. */
-const patient = { leaseMs: 8_000, storeTimeoutMs: 8_000 }
 
 /** Processes that serve the tool `work` as a task. One dies when its store is cut. */
 function fleet(

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { jsonOf, request, serve } from '../../fixtures/client.ts'
+import { standingClock } from '../../fixtures/time.ts'
 import type { ServerOptions } from '../../../lib/index.ts'
 
 const RPC = { jsonrpc: '2.0', id: 1 }
@@ -13,6 +14,7 @@ function rpc(detail: string): object {
 }
 
 test('handshakes are counted apart, at every place where one can be made', async (t) => {
+  standingClock(t)
   const server = serve(t, { ...house, rateLimit: { initializePerMinute: 3 } })
   const first = await server.fetch(request('/mcp', initialize))
   assert.equal(first.headers.get('ratelimit'), '"initialize";r=2;t=20')

@@ -4,7 +4,7 @@ import { test as alone } from 'node:test'
 import { defineTool } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
 import { eventually, gate } from '../../fixtures/wire.ts'
-import { deployments, fleetOf, spacesIn } from '../../fixtures/fleet.ts'
+import { deployments, fleetOf, patient, spacesIn } from '../../fixtures/fleet.ts'
 import { begin, LegacySession, said } from './client.ts'
 import { EventStream } from '../../fixtures/events.ts'
 import type { TestContext } from 'node:test'
@@ -17,8 +17,6 @@ function via(server: TriportServer, { headers, opened }: LegacySession): LegacyS
   return new LegacySession(server, headers, opened)
 }
 
-/** A busy machine takes its time, which must not count as a process or a store that is away. */
-const patient = { leaseMs: 60_000, storeTimeoutMs: 30_000 }
 
 /** Several servers with a tool that counts, and stops before each number until it may go on. */
 async function counting(

@@ -148,7 +148,7 @@ test('a request is cancelled by way of any process', async (t) => {
 })
 
 test('the posts of a pair reach its stream from any process', async (t) => {
-  const { servers: [one, two], connections } = await fleet(t, 2)
+  const { servers: [one, two] } = await fleet(t, 2)
   const opened = await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' }))
   const stream = new EventStream(opened)
   t.after(() => stream.cancel())
@@ -167,8 +167,16 @@ test('the posts of a pair reach its stream from any process', async (t) => {
   const gone = path.replace(/session_id=[\w-]{8}/, 'session_id=AAAAAAAA')
   const ping = { jsonrpc: '2.0', id: 99, method: 'ping' }
   assert.equal((await post(two!, ping, {}, gone)).status, 404)
+})
+
+test('a post for a pair is refused for a while where its stream cannot be reached', async (t) => {
+  const { servers: [one, two], connections } = await fleet(t, 2, { storeTimeoutMs: 500 })
+  const opened = await one!.fetch(request('/sse', undefined, { Accept: 'text/event-stream' }))
+  const stream = new EventStream(opened)
+  t.after(() => stream.cancel())
+  const path = (await stream.event())!.data
   connections[1]!.isCut = true
-  const refused = await send(ping)
+  const refused = await post(two!, { jsonrpc: '2.0', id: 99, method: 'ping' }, {}, path)
   assert.equal(refused.status, 503)
   assert.ok(refused.headers.get('retry-after'))
 })
@@ -203,7 +211,7 @@ test('a process that knows the session asks the store nothing', async (t) => {
 })
 
 test('without its store a process serves the sessions it knows and those that are sealed', async (t) => {
-  const { servers: [one, two], connections } = await fleet(t, 2)
+  const { servers: [one, two], connections } = await fleet(t, 2, { storeTimeoutMs: 500 })
   const session = await begin(one!, '2025-06-18', { elicitation: {} })
   const stream = await session.stream('ask')
   const question = await stream.next()

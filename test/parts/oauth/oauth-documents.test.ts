@@ -6,6 +6,7 @@ import { eventually, jsonOf, request } from '../../fixtures/client.ts'
 import { keptBytes } from '../../fixtures/heap.ts'
 import { sharedStore } from '../../fixtures/shared-store.ts'
 import { answerWith, documentHost, documentOf } from './document-host.ts'
+import { standingClock } from '../../fixtures/time.ts'
 import {
   authorizePath, Browser, callWith, codeFor, exchange, providerFor, redirect_uri, refreshing, refusalIn,
   registered, resource, serving, tokenFor, tokensFor, tokensIn,
@@ -35,14 +36,6 @@ async function authorize(server: TriportServer, id: string, more: Form = {}): Pr
   if (response.status === 200) return [200]
   assert.equal(response.headers.get('location'), null)
   return refusalIn(response)
-}
-
-function standing(t: TestContext): (ms: number) => void {
-  let now = 1_000
-  // A mock would keep all that it was called for.
-  Object.defineProperty(performance, 'now', { value: () => now, configurable: true })
-  t.after(() => Reflect.deleteProperty(performance, 'now'))
-  return (ms) => { now += ms }
 }
 
 test('a client that describes itself is let in without having registered', async (t) => {
@@ -298,7 +291,7 @@ test('a document is kept for as long as its host says, within bounds', async (t)
     [{ date: 'Thu, 01 Jan 2026 00:00:00 GMT', expires: 'Thu, 01 Jan 2026 00:07:00 GMT' }, 7 * minute],
   ]
   const host = await documentHost(t)
-  const pass = standing(t)
+  const pass = standingClock(t)
   for (const [nth, [headers, freshMs]] of cases.entries()) {
     const documents = new OauthDocuments({ allowPrivate: true })
     const id = `${host.origin}/${nth}`
@@ -324,7 +317,7 @@ test('a document is kept for as long as its host says, within bounds', async (t)
 
 test('what was kept of a document that is not to be kept any more counts no longer', async (t) => {
   const { host, id } = await pair(t)
-  const pass = standing(t)
+  const pass = standingClock(t)
   const documents = new OauthDocuments({ allowPrivate: true })
   await documents.find(id, 'ann')
   host.answer = answerWith(documentOf(id), { 'cache-control': 'no-store' })
@@ -335,7 +328,7 @@ test('what was kept of a document that is not to be kept any more counts no long
 
 test('what was wrong is asked for again after a while, and what it said before is forgotten', async (t) => {
   const { server, host, id } = await pair(t)
-  const pass = standing(t)
+  const pass = standingClock(t)
   assert.deepEqual(await authorize(server, id), [200])
   host.answer = answerWith('', {}, 500)
   assert.deepEqual(await authorize(server, id), [200])
@@ -391,7 +384,7 @@ test('who fills the line with hosts that do not answer delays nobody else', asyn
 
 test('nobody makes this server ask often: one caller, one name and one address have a rate', async (t) => {
   const host = await documentHost(t)
-  const pass = standing(t)
+  const pass = standingClock(t)
   const documents = new OauthDocuments()
   const outcome = (id: string, caller: string): Promise<unknown> => (
     documents.find(id, caller).then(() => 'read', (error: { status: number }) => error.status)
@@ -435,7 +428,7 @@ test('nobody makes this server ask often: one caller, one name and one address h
 
 test('over the rate a browser is asked to come again, and is told when', async (t) => {
   const { server, host } = await pair(t)
-  standing(t)
+  standingClock(t)
   const browser = new Browser(server)
   for (let nth = 0; nth < 20; nth++) await browser.go(authorizePath(`${host.origin}/${nth}`))
   const refused = await browser.go(authorizePath(`${host.origin}/more`))
@@ -445,7 +438,7 @@ test('over the rate a browser is asked to come again, and is told when', async (
 
 test('what is kept of documents has a bound in bytes', async (t) => {
   const host = await documentHost(t)
-  const pass = standing(t)
+  const pass = standingClock(t)
   const documents = new OauthDocuments({ allowPrivate: true })
   const uris = Array.from({ length: 8 }, (_one, nth) => `https://a.example/${nth}/${'a'.repeat(1_900)}`)
   host.answer = (id, response) => {
@@ -464,7 +457,7 @@ test('what is kept of documents has a bound in bytes', async (t) => {
 
 test('a document that is kept keeps neither the request nor the rest of what was read', async (t) => {
   const host = await documentHost(t)
-  const pass = standing(t)
+  const pass = standingClock(t)
   const good: DocumentHost['answer'] = (id, response) => {
     answerWith(documentOf(id, { client_name: 'n'.repeat(14_000) }))(id, response)
   }

@@ -92,7 +92,7 @@ test('what is refused is refused in the form that clients of OpenAI read', async
 })
 
 test('a caller that asks too often is told so, and when to ask again', async (t) => {
-  const server = serve(t, { ...house, rateLimit: { perMinute: 60, burst: 1 } })
+  const server = serve(t, { ...house, rateLimit: { perMinute: 1, burst: 1 } })
   assert.equal((await server.fetch(request(path, chat('echo')))).status, 200)
   const response = await server.fetch(request(path, chat('echo')))
   assert.equal(response.status, 429)

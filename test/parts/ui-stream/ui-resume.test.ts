@@ -530,7 +530,7 @@ test('what processes know of a chat makes room, however long its run may take', 
 test('of a process that has died a reader is told, and later ones find nothing', async (t) => {
   const { agents } = speakers()
   const { servers: [one, two], connections } = await fleetOf(t, 2, {
-    agents, resumeMs: LONG_MS, protocol: 'http', leaseMs: 300,
+    agents, resumeMs: LONG_MS, protocol: 'http', leaseMs: 1_000, storeTimeoutMs: 500,
   })
   const first = await ask(one!)
   await first.has('a')
