@@ -9,7 +9,7 @@ import type { Json } from '../../fixtures/events.ts'
 /** What a model can read of each kind, and what it can not. */
 const kinds: readonly (readonly [kind: FaultKind, isResult: boolean])[] = [
   ['invalid', true], ['not-found', true], ['conflict', true], ['unsupported', true], ['too-large', true],
-  ['timeout', true], ['failed', true], ['internal', true],
+  ['timeout', true], ['failed', true], ['upstream', true], ['internal', true],
   ['unauthenticated', false], ['forbidden', false], ['busy', false],
 ]
 
@@ -43,7 +43,7 @@ test('whatever a tool throws that a model can mend is a result with its sentence
         assert.equal(error === undefined, isResult, what)
         if (!isResult) continue
         if (kind === 'internal') assert.doesNotMatch(said(result), /It is|shelf/, what)
-        else assert.match(said(result), RegExp(`It is ${kind}$`), what)
+        else assert.match(said(result), RegExp(`^It is ${kind}$`), what)
       }
     }
   }

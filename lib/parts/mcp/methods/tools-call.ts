@@ -111,5 +111,6 @@ function failureOf(facts: McpFacts, tool: Tool, error: unknown, isOwn: boolean):
   const isClientLack = kind === 'unsupported' && isRecord(fault.detail) && 'ability' in fault.detail
   if (protocolErrors.has(kind) || (isClientLack && facts.peer.revision.ask === 'round')) throw fault
   const message = publicMessage(fault, facts.origin.requestId, facts.mcp.service.exposeErrors)
-  return { content: [text(kind === 'timeout' ? `${tool.name}: ${message}` : message)], isError: true }
+  const isOverdue = kind === 'timeout' && !isOwn
+  return { content: [text(isOverdue ? `${tool.name}: ${message}` : message)], isError: true }
 }
