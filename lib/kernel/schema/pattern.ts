@@ -156,18 +156,6 @@ const assertions: ReadonlyMap<string, Condition> = new Map<string, Condition>([
   ['\\B', (text, at) => !isEdge(text, at)],
 ])
 
-/** How many states the automaton of a pattern has at most; infinite where there is none. */
-export function stateCount(tree: PatternTree): number {
-  switch (tree.kind) {
-    case 'sequence': return tree.parts.reduce((size, part) => size + stateCount(part), 0)
-    case 'choice': return tree.branches.reduce((size, branch) => size + stateCount(branch), 1)
-    case 'repetition': return (stateCount(tree.part) + 1) * (copiesOf(tree.min, tree.max) + 1)
-    case 'look-around': return stateCount(tree.part) + 1
-    case 'other': return Infinity
-    default: return 1
-  }
-}
-
 /**
  * Makes the test of a pattern, which takes time in proportion to the text. All ways to match are followed at
  * once, character by character, as a set of states. Sets that came up are kept with what each character makes
@@ -326,10 +314,10 @@ export function patternAt(site: Site, source: string, ...steps: readonly string[
     const isDeep = error instanceof RangeError
     throw site.broken(isDeep ? 'the pattern is nested too deeply' : Object(error).message, ...steps)
   }
-  const size = stateCount(tree)
-  const power = powerOf(tree, size, 1)
-  if (size <= MAX_STATES) {
-    site.pay(size * STATE)
+  const effort = effortOf(tree)
+  const power = powerOf(tree, effort)
+  if (effort.states <= MAX_STATES) {
+    site.pay(effort.states * STATE)
     return small(native, tree, power <= 1)
   }
   if (power > 3) {
@@ -337,7 +325,7 @@ export function patternAt(site: Site, source: string, ...steps: readonly string[
       + 'repetitions', ...steps)
   }
   if (isTooLarge(native, '')) throw site.broken('the pattern is too long for this runtime', ...steps)
-  return large(native, tree, powerOf(tree, size, 0))
+  return large(native, tree)
 }
 
 function small(native: RegExp, tree: PatternTree, isQuick: boolean): Matches {
@@ -349,8 +337,10 @@ function small(native: RegExp, tree: PatternTree, isQuick: boolean): Matches {
   }
 }
 
-function large(native: RegExp, tree: PatternTree, power: number): Matches {
-  const tries = Math.max(1, triesOf(tree)[1])
+function large(native: RegExp, tree: PatternTree): Matches {
+  const effort = effortOf(tree, 0)
+  const power = powerOf(tree, effort)
+  const tries = Math.max(1, effort.tries)
   return (text, fuel) => {
     const steps = (text.length + 1) ** power * tries * NATIVE_STEP
     fuel.pay(text.length > MAX_NATIVE || isTooLarge(native, text) ? Infinity : STEP + steps)
@@ -379,40 +369,10 @@ function nativeOf(source: string): RegExp {
   }
 }
 
-/**
- * To which power of the length of a text the runtime's engine may take steps. A choice counts as so many
- * powers: none where `triesOf` counts its branches.
- */
-function powerOf(tree: PatternTree, size: number, ofChoice: 0 | 1): number {
-  const [, steps] = growth(tree, ofChoice)
+/** To which power of the length of a text the runtime's engine may take steps. */
+function powerOf(tree: PatternTree, { steps, states }: Effort): number {
   // It begins at every character unless it may begin at the first only, and each time may read a long piece.
-  return steps + (isAnchored(tree) ? 0 : 1) + (size > LONG && size < Infinity ? 1 : 0)
-}
-
-/** In how many ways the choices of an expression may be made, and how many branches are tried for that. */
-function triesOf(tree: PatternTree): readonly [ways: number, tries: number] {
-  let ways = 0
-  let tries = 0
-  switch (tree.kind) {
-    case 'sequence':
-      ways = 1
-      for (const part of tree.parts) {
-        const inner = triesOf(part)
-        tries += ways * inner[1]
-        ways *= inner[0]
-      }
-      return [ways, tries]
-    case 'choice':
-      for (const branch of tree.branches) {
-        const inner = triesOf(branch)
-        ways += inner[0]
-        tries += inner[1] + 1
-      }
-      return [ways, tries]
-    case 'repetition': return triesOf(tree.part)
-    case 'look-around': return [1, triesOf(tree.part)[1]]
-    default: return [1, 0]
-  }
+  return steps + (isAnchored(tree) ? 0 : 1) + (states > LONG && states < Infinity ? 1 : 0)
 }
 
 function isAnchored(tree: PatternTree): boolean {
@@ -420,36 +380,63 @@ function isAnchored(tree: PatternTree): boolean {
   return tree.kind === 'assertion' && tree.source === '^'
 }
 
-/** In how many ways an expression may match at a place, and the steps to try them: powers of the length. */
-function growth(tree: PatternTree, ofChoice: 0 | 1): readonly [ways: number, steps: number] {
-  let ways = 0
-  let steps = 0
+/** What an expression costs the runtime's engine, and the automaton. */
+interface Effort {
+  /** How many states its automaton has at most; infinite where there is none. */
+  readonly states: number
+  /** In how many ways it may match at a place, and the steps to try them: powers of the length. */
+  readonly ways: number
+  readonly steps: number
+  /** In how many ways its choices may be made, and how many branches are tried for that. */
+  readonly choices: number
+  readonly tries: number
+}
+
+const LEAF: Effort = { states: 1, ways: 0, steps: 0, choices: 1, tries: 0 }
+
+/** A choice counts as so many powers: none where `tries` counts its branches. */
+export function effortOf(tree: PatternTree, ofChoice: 0 | 1 = 1): Effort {
   switch (tree.kind) {
-    case 'sequence':
+    case 'sequence': {
+      const all = { ...LEAF, states: 0 }
       for (const part of tree.parts) {
-        const inner = growth(part, ofChoice)
+        const one = effortOf(part, ofChoice)
+        all.states += one.states
         // What follows is tried again for each way of what comes before.
-        steps = Math.max(steps, ways + inner[1])
-        ways += inner[0]
+        all.steps = Math.max(all.steps, all.ways + one.steps)
+        all.ways += one.ways
+        all.tries += all.choices * one.tries
+        all.choices *= one.choices
       }
-      return [ways, steps]
-    case 'choice':
+      return all
+    }
+    case 'choice': {
+      const all = { ...LEAF, choices: 0 }
       for (const branch of tree.branches) {
-        const inner = growth(branch, ofChoice)
-        ways = Math.max(ways, inner[0])
-        steps = Math.max(steps, inner[1])
+        const one = effortOf(branch, ofChoice)
+        all.states += one.states
+        all.steps = Math.max(all.steps, one.steps)
+        all.ways = Math.max(all.ways, one.ways)
+        all.tries += one.tries + 1
+        all.choices += one.choices
       }
       // A few alternatives count like a loop, since several in turn multiply too.
-      return [ways + ofChoice, steps + ofChoice]
+      return { ...all, ways: all.ways + ofChoice, steps: all.steps + ofChoice }
+    }
     case 'repetition': {
       const { part, min, max } = tree
-      const inner = growth(part, ofChoice)
-      if (min === max && inner[0] === 0) return inner
-      return inner[0] > 0 && max > 1 ? [Infinity, Infinity] : [inner[0] + 1, inner[1] + 1]
+      const { states: one, ...inner } = effortOf(part, ofChoice)
+      const states = (one + 1) * (copiesOf(min, max) + 1)
+      if (min === max && inner.ways === 0) return { ...inner, states }
+      const more = inner.ways > 0 && max > 1 ? Infinity : 1
+      return { ...inner, states, ways: inner.ways + more, steps: inner.steps + more }
     }
     // Once it has matched, it is not entered again.
-    case 'look-around': return [0, growth(tree.part, ofChoice)[1]]
-    case 'other': return [0, 1]
-    default: return [0, 0]
+    case 'look-around': {
+      const inner = effortOf(tree.part, ofChoice)
+      return { ...inner, states: inner.states + 1, ways: 0, choices: 1 }
+    }
+    case 'other': return { ...LEAF, states: Infinity, steps: 1 }
+    default: return LEAF
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { compile } from '../../../lib/kernel/schema/compile.ts'
-import { automatonOf, parsePattern, stateCount } from '../../../lib/kernel/schema/pattern.ts'
+import { automatonOf, effortOf, parsePattern } from '../../../lib/kernel/schema/pattern.ts'
 import { STEP } from '../../../lib/kernel/schema/run.ts'
 import { costOf, costOfParsing } from '../../fixtures/time.ts'
 import type { Matches, PatternTree } from '../../../lib/kernel/schema/pattern.ts'
@@ -202,7 +202,7 @@ test('a pattern that text after text makes new states of is not remembered witho
 test('the size of an automaton is known before it is made', () => {
   const rows = [['abc', 3], ['(?:abc){3}', 16], ['a{1000}', 2002], ['(a)\\1', Infinity]] as const
   for (const [source, size] of rows) {
-    assert.equal(stateCount(parsePattern(source)), size, source)
+    assert.equal(effortOf(parsePattern(source)).states, size, source)
   }
 })
 
