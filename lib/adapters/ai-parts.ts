@@ -4,7 +4,7 @@
  */
 import { fileBlock } from './shared/message.ts'
 import { itemsIn, membersIn, readMember } from './shared/shape.ts'
-import { sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
+import { sayThought, sayToolCall, sayToolResult, sayUsageOf } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ContentInput } from '../kernel/define/content.ts'
 import type { ReadResult, Shown } from '../kernel/define/adapters.ts'
@@ -88,12 +88,9 @@ function readResult(result: object, call: Call): Shown {
 }
 
 function readUsage(usage: unknown, call: Call): void {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, ...more } = membersIn(usage)
-  sayUsage(call, {
-    inputTokens, outputTokens,
-    cachedInputTokens: readMember(more['inputTokenDetails'], 'cacheReadTokens') ?? cachedInputTokens,
-    reasoningTokens: readMember(more['outputTokenDetails'], 'reasoningTokens') ?? reasoningTokens,
-  })
+  sayUsageOf(call, usage, 'inputTokens', 'outputTokens',
+    'inputTokenDetails.cacheReadTokens cachedInputTokens',
+    'outputTokenDetails.reasoningTokens reasoningTokens')
 }
 
 /** A file that a model has made. */

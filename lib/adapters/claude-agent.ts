@@ -1,6 +1,6 @@
 /** Reads the messages that `query` of the Claude Agent SDK gives. */
 import { itemsIn, readMember, wordIn } from './shared/shape.ts'
-import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
+import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsageOf } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
 
@@ -56,10 +56,7 @@ function emitEvents(block: unknown, call: Call): void {
 
 /** The end of a run: mostly its text has come before. */
 function resultOf(message: object, hasText: boolean, call: Call): Shown | undefined {
-  const usage = readMember(message, 'usage')
-  sayUsage(call, {
-    inputTokens: readMember(usage, 'input_tokens'), outputTokens: readMember(usage, 'output_tokens'),
-  })
+  sayUsageOf(call, readMember(message, 'usage'), 'input_tokens', 'output_tokens')
   const subtype = readMember(message, 'subtype')
   if (subtype !== 'success' || readMember(message, 'is_error') === true) {
     throw new Error(`The agent has ended with ${String(subtype)}`)

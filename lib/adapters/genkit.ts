@@ -1,7 +1,7 @@
 /** Runs flows of Genkit, and reads what flows and `generate` give. */
 import { presentMessage } from './shared/message.ts'
 import { itemsIn, readJson, readMember } from './shared/shape.ts'
-import { Paragraphs, sayThought, sayToolResult, sayUsage } from './shared/work.ts'
+import { Paragraphs, sayThought, sayToolResult, sayUsageOf } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { CallEvent } from '../kernel/define/event.ts'
 import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
@@ -92,10 +92,7 @@ function makeReader(): ReadResult {
       isShown = true
       return paragraphs.next(readMember(value, 'index'), text)
     }
-    const usage = readMember(value, 'usage')
-    sayUsage(call, {
-      inputTokens: readMember(usage, 'inputTokens'), outputTokens: readMember(usage, 'outputTokens'),
-    })
+    sayUsageOf(call, readMember(value, 'usage'), 'inputTokens', 'outputTokens')
     if (readMember(value, 'finishReason') === 'interrupted') {
       throw new Error('The model was interrupted by a tool; ask by call.elicit, and resume')
     }

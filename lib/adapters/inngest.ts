@@ -1,7 +1,7 @@
 /** Runs agents and networks of Inngest's AgentKit, and reads their results. */
 import { asOneText } from './shared/message.ts'
 import { readJson, readMember, textOfParts } from './shared/shape.ts'
-import { sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
+import { sayToolCall, sayToolResult, sayUsageOf } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { Reader, Shown } from '../kernel/define/adapters.ts'
 import type { Adapter } from './shared/adapter.ts'
@@ -63,8 +63,5 @@ function toolEvents(call: Call): (chunk: Chunk) => Promise<void> {
 
 function readUsage(raw: unknown, call: Call): void {
   const usage = readMember(typeof raw === 'string' ? readJson(raw) : raw, 'usage')
-  sayUsage(call, {
-    inputTokens: readMember(usage, 'prompt_tokens') ?? readMember(usage, 'input_tokens'),
-    outputTokens: readMember(usage, 'completion_tokens') ?? readMember(usage, 'output_tokens'),
-  })
+  sayUsageOf(call, usage, 'prompt_tokens input_tokens', 'completion_tokens output_tokens')
 }

@@ -4,7 +4,7 @@ import { askApproval, askEach, askFreely } from './shared/approval.ts'
 import { earlierMessages, withPresent } from './shared/message.ts'
 import { itemsIn, readJson, readMember } from './shared/shape.ts'
 import { runSteps } from './shared/steps.ts'
-import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
+import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsageOf } from './shared/work.ts'
 import { letEnd } from '../kernel/util/thenable.ts'
 import { formatJson } from '../kernel/wire/json.ts'
 import { mainTypeOf } from '../kernel/wire/media.ts'
@@ -278,7 +278,8 @@ class GraphReader {
     const type = typeOfMessage(message)
     if (type === 'tool') this.#isNextNotice = this.#tools.end(message, call) ?? this.#isNextNotice
     if (type !== 'ai') return
-    readUsage(readMember(message, 'usage_metadata'), call)
+    sayUsageOf(call, readMember(message, 'usage_metadata'), 'input_tokens', 'output_tokens',
+      'input_token_details.cache_read', 'output_token_details.reasoning')
     sayThought(call, reasoningIn(message))
     if (!this.#hasPieces || !this.#tools.addPieces(message)) this.#tools.begin(message, call)
   }
@@ -445,12 +446,4 @@ function reasoningIn(message: unknown): string {
   if (!Array.isArray(content)) return typeof thought === 'string' ? thought : ''
   const texts = content.map((block) => readMember(block, 'reasoning') ?? readMember(block, 'thinking'))
   return texts.map((one) => one ?? '').join('')
-}
-
-function readUsage(usage: unknown, call: Call): void {
-  sayUsage(call, {
-    inputTokens: readMember(usage, 'input_tokens'), outputTokens: readMember(usage, 'output_tokens'),
-    cachedInputTokens: readMember(readMember(usage, 'input_token_details'), 'cache_read'),
-    reasoningTokens: readMember(readMember(usage, 'output_token_details'), 'reasoning'),
-  })
 }

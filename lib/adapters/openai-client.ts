@@ -1,7 +1,7 @@
 /** Reads what OpenAI's client returns: chat completions and responses, whole and in pieces. */
 import { itemsIn, readMember, wordIn } from './shared/shape.ts'
 import {
-  Paragraphs, ResponseThoughts, sayThought, sayToolCall, sayToolResult, sayUsage,
+  Paragraphs, ResponseThoughts, sayThought, sayToolCall, sayToolResult, sayUsageOf,
 } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ContentInput } from '../kernel/define/content.ts'
@@ -117,13 +117,9 @@ function imageIn({ type, result, output_format: format = 'png' }: PlainMembers):
 
 /** Tokens, by the words of either API. */
 function readUsage(usage: unknown, call: Call): void {
-  const isChat = readMember(usage, 'prompt_tokens') !== undefined
-  const [input, output] = isChat ? ['prompt_tokens', 'completion_tokens'] : ['input_tokens', 'output_tokens']
-  sayUsage(call, {
-    inputTokens: readMember(usage, input), outputTokens: readMember(usage, output),
-    cachedInputTokens: readMember(readMember(usage, `${input}_details`), 'cached_tokens'),
-    reasoningTokens: readMember(readMember(usage, `${output}_details`), 'reasoning_tokens'),
-  })
+  sayUsageOf(call, usage, 'prompt_tokens input_tokens', 'completion_tokens output_tokens',
+    'prompt_tokens_details.cached_tokens input_tokens_details.cached_tokens',
+    'completion_tokens_details.reasoning_tokens output_tokens_details.reasoning_tokens')
 }
 
 function shownOf(text: string, data: unknown): Shown {
@@ -132,7 +128,7 @@ function shownOf(text: string, data: unknown): Shown {
 }
 
 function textIn(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return wordIn(value) ?? ''
 }
 
 const statuses: Readonly<Record<string, number>> = { rate_limit_exceeded: 429, server_error: 500 }

@@ -6,7 +6,7 @@ import { askEach, askFreely } from './shared/approval.ts'
 import { earlierMessages, presentMessage } from './shared/message.ts'
 import { itemsIn, readMember } from './shared/shape.ts'
 import { runSteps } from './shared/steps.ts'
-import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsage } from './shared/work.ts'
+import { Paragraphs, sayThought, sayToolCall, sayToolResult, sayUsageOf } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
 import type { Adapter } from './shared/adapter.ts'
@@ -234,8 +234,5 @@ function resultIn(content: unknown): unknown {
 }
 
 function readUsage(usage: unknown, call: Call): void {
-  sayUsage(call, {
-    inputTokens: readMember(usage, 'inputTokens'), outputTokens: readMember(usage, 'outputTokens'),
-    cachedInputTokens: readMember(usage, 'cacheReadInputTokens'),
-  })
+  sayUsageOf(call, usage, 'inputTokens', 'outputTokens', 'cacheReadInputTokens')
 }

@@ -5,7 +5,8 @@
 import { step } from '../../kernel/schema/error.ts'
 import { isObject } from '../../kernel/schema/rule.ts'
 import { DATE, fits, gapIn, gapOf, isOpen, referenceTo, timesOf } from './json-form.ts'
-import { itemsOf, jsonValue, rawOf, together, wordOf } from './library-part.ts'
+import { jsonValue, rawOf, together, wordOf } from './library-part.ts'
+import { itemsIn } from '../shared/shape.ts'
 import { readEffect } from './read-effect.ts'
 import { readValibot } from './read-valibot.ts'
 import { readZod } from './read-zod.ts'
@@ -113,7 +114,7 @@ class Reading {
       case 'bigint': return this.#side === 'input' && isCoerced ? { type: 'integer' } : gapOf(type)
       case 'array': return { type, items: at(inner, 'items') }
       case 'tuple': {
-        const items = itemsOf(several)
+        const items = itemsIn(several)
         const minItems = items.findLastIndex((one) => !this.#isOptional(one)) + 1
         return { type: 'array', ...each('prefixItems', items), minItems, ...further(part, 'items', at) }
       }
@@ -127,13 +128,13 @@ class Reading {
       case 'record': return recordOf(part, at)
       case 'enum': return choiceOf(part)
       case 'union': case 'xor': {
-        const all = itemsOf(several)
+        const all = itemsIn(several)
         const present = all.filter((one) => !isAbsent(this.#partOf(one)))
         if (present.length === 0) return { not: {} }
         if (present.length === 1 && all.length > 1) return at(present[0])
         return each(type === 'xor' ? 'oneOf' : 'anyOf', present)
       }
-      case 'intersection': return each('allOf', itemsOf(several))
+      case 'intersection': return each('allOf', itemsIn(several))
       case 'nullable': return { anyOf: [at(inner, 'anyOf', 0), { type: 'null' }] }
       case 'nonnullable': return { not: { type: 'null' }, ...at(inner) }
       case 'optional': case 'nonoptional': case 'wrapped': return this.jsonOf(inner, path, isCoerced)
@@ -173,8 +174,8 @@ class Reading {
     if (type === 'wrapped' || type === 'nullable') return this.#isOptional(inner, depth + 1)
     if (type === 'pipe') return this.#isOptional(this.#side === 'input' ? part.from : part.to, depth + 1)
     if (type === 'lazy') return this.#isOptional(called(inner), depth + 1)
-    if (type === 'union') return itemsOf(part.several).some((one) => this.#isOptional(one, depth + 1))
-    return type === 'optional' || isAbsent(part) || itemsOf(part.choices).includes(undefined)
+    if (type === 'union') return itemsIn(part.several).some((one) => this.#isOptional(one, depth + 1))
+    return type === 'optional' || isAbsent(part) || itemsIn(part.choices).includes(undefined)
   }
 }
 
@@ -185,7 +186,7 @@ const wrappers: ReadonlySet<string> = new Set([
 ])
 
 function isAbsent(part: LibraryPart | undefined): boolean {
-  if (part?.type === 'enum') return itemsOf(part.choices).every((one) => one === undefined)
+  if (part?.type === 'enum') return itemsIn(part.choices).every((one) => one === undefined)
   return part?.type === 'undefined' || part?.type === 'void'
 }
 
@@ -219,7 +220,7 @@ function recordOf({ key, inner, isWhole, isLoose }: LibraryPart, at: At): JsonOb
 }
 
 function choiceOf({ choices }: LibraryPart): JsonObject {
-  const values = itemsOf(choices).filter((one) => one !== undefined)
+  const values = itemsIn(choices).filter((one) => one !== undefined)
   if (values.length === 0) return { not: {} }
   const odd = values.find((one) => one !== null && jsonValue(one) !== one)
   if (odd !== undefined) return gapOf(`literal ${wordOf(odd)}`)

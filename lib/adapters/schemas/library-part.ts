@@ -3,6 +3,7 @@
  * call the same.
  */
 import { formatJson } from '../../kernel/wire/json.ts'
+import { itemsIn } from '../shared/shape.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
 import type { Side } from '../../kernel/schema/standard.ts'
 
@@ -48,10 +49,6 @@ export type Raw = Readonly<Record<string, unknown>>
 
 export function rawOf(value: unknown): Raw {
   return (typeof value === 'object' || typeof value === 'function') && value !== null ? value as Raw : {}
-}
-
-export function itemsOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }
 
 const formats: ReadonlyMap<unknown, string> = new Map(Object.entries({
@@ -129,13 +126,13 @@ export function together(...all: readonly JsonObject[]): JsonObject {
   for (const [name, value] of all.flatMap((one) => Object.entries(one))) {
     const other = merged[name]
     if (name === 'pattern') patterns.push(value)
-    else if (Array.isArray(other) && name === 'allOf') merged[name] = [...other, ...itemsOf(value)]
+    else if (Array.isArray(other) && name === 'allOf') merged[name] = [...other, ...itemsIn(value)]
     else if (typeof value !== 'number' || typeof other !== 'number') merged[name] = value
     else merged[name] = /^(?:m|exclusiveM)in/.test(name) ? Math.max(value, other) : Math.min(value, other)
   }
   if (patterns.length === 1) return { ...merged, pattern: patterns[0] }
   if (patterns.length === 0) return merged
-  return { ...merged, allOf: [...itemsOf(merged['allOf']), ...patterns.map((pattern) => ({ pattern }))] }
+  return { ...merged, allOf: [...itemsIn(merged['allOf']), ...patterns.map((pattern) => ({ pattern }))] }
 }
 
 /** What describes a schema, of what its author wrote about it. */

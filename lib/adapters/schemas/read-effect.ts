@@ -1,5 +1,6 @@
 /** Reads schemas of effect, which keep a syntax tree: version 3, and version 4. */
-import { about, escaped, hasOwnFlags, itemsOf, rawOf, together } from './library-part.ts'
+import { about, escaped, hasOwnFlags, rawOf, together } from './library-part.ts'
+import { itemsIn } from '../shared/shape.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
 import type { Side } from '../../kernel/schema/standard.ts'
 import type { LibraryPart, Raw } from './library-part.ts'
@@ -19,7 +20,7 @@ export function readEffect(node: Raw, side: Side): LibraryPart | undefined {
   const { _tag: tag, encoding } = node
   if (typeof tag !== 'string') return undefined
   const isOptional = isOmissible(node, side)
-  const from = side === 'input' ? rawOf(itemsOf(encoding).at(-1))['to'] : undefined
+  const from = side === 'input' ? rawOf(itemsIn(encoding).at(-1))['to'] : undefined
   if (from === undefined) return { ...readNode(node, tag), isOptional }
   return { type: 'pipe', from, to: { ...node, encoding: undefined }, more: descriptionOf(node), isOptional }
 }
@@ -28,7 +29,7 @@ function readNode(node: Raw, tag: string): LibraryPart {
   const written = annotation(node, 'JSONSchema')
   const word = wordOfTag(tag)
   const kind = word ?? (tag === 'Arrays' ? 'array' : 'object')
-  const more = together(...itemsOf(node['checks']).map((check) => keywordsOfCheck(check, kind)),
+  const more = together(...itemsIn(node['checks']).map((check) => keywordsOfCheck(check, kind)),
     written !== undefined ? withoutFlagged(about(written), patternIn(node)) : {}, descriptionOf(node))
   switch (tag) {
     case 'Declaration': return { ...declared(node, written), more }
@@ -38,13 +39,13 @@ function readNode(node: Raw, tag: string): LibraryPart {
     case 'Suspend': return { type: 'lazy', inner: node['thunk'] ?? node['f'], more }
     case 'Literal': return { type: 'enum', choices: [node['literal']], more }
     case 'Enum': case 'Enums':
-      return { type: 'enum', choices: itemsOf(node['enums']).map((pair) => itemsOf(pair)[1]), more }
+      return { type: 'enum', choices: itemsIn(node['enums']).map((pair) => itemsIn(pair)[1]), more }
     case 'TemplateLiteral': return { type: 'string', more: { pattern: `^${templateOf(node)}$`, ...more } }
-    case 'Union': return { ...unionOf(itemsOf(node['types'])), more }
+    case 'Union': return { ...unionOf(itemsIn(node['types'])), more }
     case 'Arrays': case 'TupleType': return tupleOf(node, more)
     case 'Objects': case 'TypeLiteral': return objectOf(node, more)
     case 'ObjectKeyword': return { type: 'any', more: { type: ['object', 'array'], ...more } }
-    default: return { type: word ?? tag, more, isNarrowed: itemsOf(node['checks']).length > 0 }
+    default: return { type: word ?? tag, more, isNarrowed: itemsIn(node['checks']).length > 0 }
   }
 }
 
@@ -56,7 +57,7 @@ function annotation(node: Raw, name: string): unknown {
 }
 
 function descriptionOf(node: Raw): JsonObject {
-  const last = rawOf(itemsOf(node['checks']).at(-1))
+  const last = rawOf(itemsIn(node['checks']).at(-1))
   const { title, description, examples } = { ...rawOf(node['annotations']), ...rawOf(last['annotations']) }
   const own = annotation(node, 'Description')
   // Its words for what has no description of its own.
@@ -68,7 +69,7 @@ function keywordsOfCheck(check: unknown, type: string): JsonObject {
   const { annotations, checks } = rawOf(check)
   const { toJsonSchema } = rawOf(annotations)
   if (typeof toJsonSchema !== 'function') {
-    return together(...itemsOf(checks).map((one) => keywordsOfCheck(one, type)))
+    return together(...itemsIn(checks).map((one) => keywordsOfCheck(one, type)))
   }
   const given: unknown = toJsonSchema({ type, schemas: [] })
   // Effect counts halves of characters, and writes how few characters these can be.
@@ -109,7 +110,7 @@ const dates: ReadonlySet<unknown> = new Set([
 /** Of version 4: what is left out is told by the last of what it was made of. */
 function isOmissible(node: Raw, side: Side): boolean | undefined {
   const { context, encoding } = node
-  const last = rawOf(itemsOf(encoding).at(-1))['to']
+  const last = rawOf(itemsIn(encoding).at(-1))['to']
   if (side === 'input' && last !== undefined) return isOmissible(rawOf(last), side)
   return 'context' in node ? rawOf(context)['isOptional'] === true : undefined
 }
@@ -121,19 +122,19 @@ function unionOf(types: readonly unknown[]): LibraryPart {
 }
 
 function tupleOf(node: Raw, more: JsonObject): LibraryPart {
-  const elements = itemsOf(node['elements']).map((element) => memberOf(element, true))
-  const [rest, ...others] = itemsOf(node['rest']).map((element) => memberOf(element))
+  const elements = itemsIn(node['elements']).map((element) => memberOf(element, true))
+  const [rest, ...others] = itemsIn(node['rest']).map((element) => memberOf(element))
   if (others.length > 0) return { type: 'elements after a rest' }
   if (elements.length === 0 && rest !== undefined) return { type: 'array', inner: rest, more }
   return { type: 'tuple', several: elements, rest, isClosed: true, more }
 }
 
 function objectOf(node: Raw, more: JsonObject): LibraryPart {
-  const members = itemsOf(node['propertySignatures']).map(rawOf)
+  const members = itemsIn(node['propertySignatures']).map(rawOf)
   const odd = members.find(({ name }) => typeof name === 'symbol')
   if (odd !== undefined) return { type: 'symbol as a name' }
   const properties = Object.fromEntries(members.map((member) => [String(member['name']), memberOf(member)]))
-  const [index, ...others] = itemsOf(node['indexSignatures']).map(rawOf)
+  const [index, ...others] = itemsIn(node['indexSignatures']).map(rawOf)
   if (others.length > 0) return { type: 'several index signatures' }
   if (index !== undefined && members.length === 0) {
     return { type: 'record', key: index['parameter'], inner: index['type'], more }
@@ -157,15 +158,15 @@ function memberOf(given: unknown, isItem = false): unknown {
 /** The regular expression of a template: version 3 has spans after a head, version 4 parts. */
 function templateOf(node: Raw): string {
   const { head, spans, parts, literal, types, _tag: tag } = node
-  if (parts !== undefined) return itemsOf(parts).map((part) => templateOf(rawOf(part))).join('')
+  if (parts !== undefined) return itemsIn(parts).map((part) => templateOf(rawOf(part))).join('')
   if (head !== undefined) {
-    const rest = itemsOf(spans).map(rawOf).map((span) => (
+    const rest = itemsIn(spans).map(rawOf).map((span) => (
       templateOf(rawOf(span['type'])) + text(span['literal'])
     ))
     return text(head) + rest.join('')
   }
   if (tag === 'Literal') return text(literal)
-  if (tag === 'Union') return `(?:${itemsOf(types).map((one) => templateOf(rawOf(one))).join('|')})`
+  if (tag === 'Union') return `(?:${itemsIn(types).map((one) => templateOf(rawOf(one))).join('|')})`
   return wordOfTag(tag) === 'number' ? '[+-]?\\d*\\.?\\d+(?:[Ee][+-]?\\d+)?' : '[\\s\\S]*'
 }
 

@@ -1,5 +1,6 @@
 /** Reads schemas of valibot. Its pipelines are lists of schemas, checks, transformations and descriptions. */
-import { about, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
+import { about, keywordsOf, rawOf, together } from './library-part.ts'
+import { itemsIn } from '../shared/shape.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
 import type { Side } from '../../kernel/schema/standard.ts'
 import type { LibraryPart, Raw } from './library-part.ts'
@@ -70,9 +71,9 @@ export function wordsOfBoolean({ type, expects }: Raw): readonly string[] {
 
 /** The steps of a pipeline, with those of the pipelines in it. */
 function flat(pipe: unknown): readonly Raw[] {
-  return itemsOf(pipe).flatMap((step) => {
+  return itemsIn(pipe).flatMap((step) => {
     const raw = rawOf(step)
-    const inner = itemsOf(raw['pipe'])
+    const inner = itemsIn(raw['pipe'])
     return inner.length === 0 || inner[0] === step ? [raw] : flat(inner)
   })
 }

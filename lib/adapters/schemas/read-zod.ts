@@ -1,6 +1,7 @@
 /** Reads schemas of zod: version 3, and version 4 with zod/mini. */
 import { isObject } from '../../kernel/schema/rule.ts'
-import { about, hasOwnFlags, keywordsOf, itemsOf, rawOf, together } from './library-part.ts'
+import { about, hasOwnFlags, keywordsOf, rawOf, together } from './library-part.ts'
+import { itemsIn } from '../shared/shape.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
 import type { Side } from '../../kernel/schema/standard.ts'
 import type { LibraryPart, Raw } from './library-part.ts'
@@ -20,11 +21,11 @@ export function readZod(schema: object, side: Side): LibraryPart | undefined {
   if (typeof name !== 'string') return undefined
   const isOld = core === undefined
   const type = name === 'promise' && !isOld ? 'wrapped' : words.get(name) ?? name
-  const checks = type === 'pipe' ? [] : isOld ? checksOf(def) : [def, ...itemsOf(def['checks']).map(defOf)]
+  const checks = type === 'pipe' ? [] : isOld ? checksOf(def) : [def, ...itemsIn(def['checks']).map(defOf)]
   const more = together(
     ...checks.map((check) => keywordsOfCheck(type, check)),
     name === 'template_literal' ? keywordsOf(type, name, rawOf(core)['pattern']) : {},
-    isOld && type === 'tuple' ? { minItems: itemsOf(items).length } : {},
+    isOld && type === 'tuple' ? { minItems: itemsIn(items).length } : {},
     about(isOld ? { description: def['description'] } : registered(schema)),
   )
   if (name === 'effects') return effectOf(def, more)
@@ -55,7 +56,7 @@ function wordsOfBoolean(def: Raw): readonly unknown[] {
   if (typeof transform !== 'function' || !String(transform).includes('stringbool')) return []
   const issues: unknown[] = []
   transform('\0', { value: '\0', issues })
-  return itemsOf(rawOf(issues[0])['values'])
+  return itemsIn(rawOf(issues[0])['values'])
 }
 
 function defOf(schema: unknown): Raw {
@@ -83,12 +84,12 @@ function effectOf({ effect, schema }: Raw, more: JsonObject): LibraryPart {
 /** Of version 3; those of a list are members of their own. */
 function checksOf({ checks, minLength, maxLength, exactLength }: Raw): readonly Raw[] {
   const ofList = Object.entries({ min: minLength, max: maxLength, length: exactLength })
-  return [...itemsOf(checks).map(rawOf), ...ofList.map(([kind, given]) => ({ ...rawOf(given), kind }))]
+  return [...itemsIn(checks).map(rawOf), ...ofList.map(([kind, given]) => ({ ...rawOf(given), kind }))]
 }
 
 /** The values of an enumeration; one of numbers has its names as values too. */
 function membersOf(entries: unknown): readonly unknown[] {
-  if (!isObject(entries)) return itemsOf(entries)
+  if (!isObject(entries)) return itemsIn(entries)
   const numbers = new Set(Object.values(entries).filter((value) => typeof value === 'number'))
   return Object.entries(entries).filter(([name]) => !numbers.has(Number(name))).map(([, value]) => value)
 }

@@ -8,7 +8,8 @@ import { isObject } from '../../kernel/schema/rule.ts'
 import { formByHand, isShape, isStandard } from '../../kernel/schema/standard.ts'
 import { DATE, GAP, gapIn, gapOf, isOpen, referenceTo, rewritten, timesOf } from './json-form.ts'
 import { libraryForm } from './library-form.ts'
-import { hasOwnFlags, itemsOf, rawOf, wordOf } from './library-part.ts'
+import { hasOwnFlags, rawOf, wordOf } from './library-part.ts'
+import { itemsIn } from '../shared/shape.ts'
 import { isChange, isCheck, madeBy, wordsOfBoolean } from './read-valibot.ts'
 import { typeBoxForm } from './typebox.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
@@ -158,9 +159,9 @@ function morphIn(schema: StandardSchema): Gap | undefined {
     const { kind, rawOut } = rawOf(node)
     return kind === 'morph' && rawOf(rawOut)['expression'] === 'unknown'
   }
-  if (!itemsOf(references).some(isFree)) return undefined
-  const morph = itemsOf(flatMorphs).map(rawOf).find(({ node }) => isFree(node))
-  const steps = itemsOf(morph?.['path']).map((key) => {
+  if (!itemsIn(references).some(isFree)) return undefined
+  const morph = itemsIn(flatMorphs).map(rawOf).find(({ node }) => isFree(node))
+  const steps = itemsIn(morph?.['path']).map((key) => {
     if (typeof key === 'string') return `/properties${step(key)}`
     return typeof key === 'number' ? `/prefixItems/${key}` : '/items'
   })
@@ -169,7 +170,7 @@ function morphIn(schema: StandardSchema): Gap | undefined {
 
 /** Of arktype: the expressions with flags. Its library writes their sources alone, which take less. */
 function flaggedIn(schema: StandardSchema): ReadonlySet<unknown> {
-  const nodes = itemsOf(rawOf(schema)['references']).map(rawOf)
+  const nodes = itemsIn(rawOf(schema)['references']).map(rawOf)
   return new Set(nodes.filter(({ flags }) => hasOwnFlags(flags)).map(({ rule }) => rule))
 }
 
@@ -182,7 +183,7 @@ function unflagged(json: JsonObject, flagged: ReadonlySet<unknown>): JsonObject 
 
 /** A form of what comes in, with what the form says of it that it is made into. */
 function completed(input: unknown, output: unknown): unknown {
-  if (Array.isArray(input)) return input.map((one, index) => completed(one, itemsOf(output)[index]))
+  if (Array.isArray(input)) return input.map((one, index) => completed(one, itemsIn(output)[index]))
   if (!isObject(input) || !isObject(output) || GAP in output) return input
   if (isOpen(input)) return { ...output, ...input }
   const times = output['format'] === DATE.format ? timesOf(input) : undefined

@@ -12,7 +12,7 @@ import type { AdaptedAgent } from '../../kernel/define/adapters.ts'
 import type { Adapter } from './adapter.ts'
 import type { Has } from './shape.ts'
 
-/** A path to a member, or a function. */
+/** Paths to members, or a function. */
 type Place = string | ((has: Has, agent: object) => unknown)
 
 /** How an agent is taken: its adapter, and where its framework keeps its name and description. */

@@ -1,6 +1,6 @@
 /** What agents ask the user: whether a tool may run, and whatever else. */
-import { createHash } from 'node:crypto'
 import { approvalForm } from '../../floors/questions/approval-form.ts'
+import { digestOf } from '../../floors/questions/form.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { readMember } from './shape.ts'
 import type { Call } from '../../kernel/define/call.ts'
@@ -69,11 +69,11 @@ const MAX_SHOWN = 4_000
 export async function askApproval(
   call: Call, key: string | undefined, tool: string, args: unknown,
 ): Promise<boolean> {
-  const whole = typeof args === 'string' ? args : jsonOf(args) ?? 'no arguments'
+  const whole = typeof args === 'string' ? args : formatJson(args) ?? 'no arguments'
   const message = `May the tool '${cut(tool)}' run with ${cut(whole)}?`
   // Of what is shown in part, the key has the rest too: the answer is to no other call.
   const isWhole = whole.length <= MAX_SHOWN && tool.length <= MAX_SHOWN
-  const name = isWhole ? key : `${key ?? 'approve'}-${digestOf(tool, whole)}`
+  const name = isWhole ? key : `${key ?? 'approve'}-${digestOf([tool, whole]).slice(0, 16)}`
   const keyed = name !== undefined && { key: name }
   const answer: unknown = await call.elicit({ ...keyed, message, schema: approvalForm })
   return readMember(answer, 'action') === 'accept'
@@ -88,7 +88,7 @@ export async function askApproval(
 export async function askFreely(call: Call, key: string, asked: unknown): Promise<unknown> {
   const named = ['message', 'question', 'reason'].map((name) => readMember(asked, name))
   const text = [asked, ...named].find((one) => typeof one === 'string')
-  const json = jsonOf(asked)
+  const json = formatJson(asked)
   const message = String(text ?? (json && cut(json)) ?? 'What is the answer?')
   const answer = readMember(asked, 'schema') ?? { type: 'string', title: 'Answer' }
   const isForm = readMember(answer, 'type') === 'object' || readMember(answer, 'properties') !== undefined
@@ -119,13 +119,4 @@ export async function askEach<One extends { readonly id: string }>(
 function cut(text: string): string {
   const left = text.length - MAX_SHOWN
   return left > 0 ? `${text.slice(0, MAX_SHOWN)}… (${left} more characters)` : text
-}
-
-/** Undefined for what JSON has nothing of. */
-function jsonOf(value: unknown): string | undefined {
-  return formatJson(value)
-}
-
-function digestOf(tool: string, args: string): string {
-  return createHash('sha256').update(formatJson([tool, args])).digest('base64url').slice(0, 16)
 }

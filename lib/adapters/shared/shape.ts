@@ -26,10 +26,13 @@ export function readMember(value: unknown, member: string): unknown {
   return typeof value === 'object' && value !== null ? membersOf(value)(member) : undefined
 }
 
-/** The member at a path, as in `metadata.name`. */
-export function memberAt(has: Has, path: string): unknown {
-  const [first = '', ...others] = path.split('.')
-  return others.reduce(readMember, has(first))
+/** What is at the first of some paths where something is, as in `metadata.name name`. */
+export function memberAt(has: Has, paths: string): unknown {
+  const found = paths.split(' ').map((path) => {
+    const [first = '', ...others] = path.split('.')
+    return others.reduce(readMember, has(first))
+  })
+  return found.find((one) => one !== undefined && one !== null)
 }
 
 /** Whether it is a text of this form. Not every object can be made a text. */

@@ -29,7 +29,7 @@ export type ToolFramework =
   | 'adk' | 'aiSdk' | 'anthropic' | 'any' | 'claude' | 'genkit' | 'langchain' | 'llamaIndex' | 'mastra'
   | 'openai' | 'strands' | 'voltAgent'
 
-/** Where a tool has something: a path to a member, or several, of which the first that is there counts. */
+/** Where a tool has something: paths to members, or a function. */
 type Place = string | ((has: Has) => unknown)
 
 /** How a tool of one framework is read. */
@@ -189,8 +189,7 @@ export function adaptTool(thing: unknown): AdaptedTool | undefined {
   const { what, how } = found
   if (typeof how === 'string') throw new TypeError(`This is ${what}; ${how}`)
   const has = membersOf(thing as object)
-  const read = (place: Place | undefined): unknown => typeof place === 'function' ? place(has)
-    : place?.split(' ').map((path) => memberAt(has, path)).find((value) => value !== undefined)
+  const read = (place: Place = ''): unknown => typeof place === 'function' ? place(has) : memberAt(has, place)
   const schema = schemaFrom(read(how.input))
   return {
     what,

@@ -2,7 +2,7 @@
  * What agents of other frameworks say: of their work, as events, and their texts as one. What a model has
  * left out, or has counted wrongly, is passed over: the answer must not fail for it.
  */
-import { readMember, wordIn } from './shape.ts'
+import { memberAt, readMember, wordIn } from './shape.ts'
 import type { Call } from '../../kernel/define/call.ts'
 import type { Usage } from '../../kernel/define/event.ts'
 
@@ -54,6 +54,18 @@ export function sayUsage(call: Call, given: { readonly [N in keyof Usage]: unkno
   call.event({
     type: 'usage', inputTokens, outputTokens,
     ...cachedInputTokens > 0 && { cachedInputTokens }, ...reasoningTokens > 0 && { reasoningTokens },
+  })
+}
+
+/** The same of an object that has counts: each is at the first of some paths where something is. */
+export function sayUsageOf(
+  call: Call, usage: unknown, input: string, output: string, cached: string = '', reasoning: string = '',
+): void {
+  if (typeof usage !== 'object' || usage === null) return
+  const at = (paths: string): unknown => memberAt((member) => readMember(usage, String(member)), paths)
+  sayUsage(call, {
+    inputTokens: at(input), outputTokens: at(output), cachedInputTokens: at(cached),
+    reasoningTokens: at(reasoning),
   })
 }
 
