@@ -365,12 +365,14 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 }
 
-/** Cancels a task, in whichever process it runs. */
+/** Cancels a task, in whichever process it runs, or where it waits without a run. */
 export function cancelTaskRun(service: Service, task: Task): MaybePromise<void> {
-  const run = tasksOf(service).runOf(task.id)
+  const tasks = tasksOf(service)
+  const run = tasks.runOf(task.id)
+  if (run !== undefined) return run.cancel()
   const remoteTasks = remoteTasksOf(service)
-  if (run === undefined && remoteTasks !== undefined) return remoteTasks.cancel(task)
-  run?.cancel()
+  if (remoteTasks !== undefined) return remoteTasks.cancel(task)
+  tasks.move(task.id, 'canceled', { questions: none })
 }
 
 /** What is sent beside a result where a task is read, in bytes. */

@@ -2,11 +2,11 @@
  * The table of operations. A request and its decoded params go in, a result or a stream of events comes out,
  * in no dialect and no binding. Each throws, or rejects with, a `Fault`. Spec: A2A 1.0 §3.1.
  */
-import { recoveryOf, remoteTasksOf } from '../../../floors/tasks/tasks-floor.ts'
 import { callerOf } from '../../../kernel/define/call.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
+import { cancelTaskRun } from '../../../floors/tasks/task-run.ts'
 import { timer } from '../../../kernel/util/clock.ts'
-import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
+import { andThen } from '../../../kernel/util/thenable.ts'
 import { signedExtendedCard } from '../card/card-replies.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
@@ -122,40 +122,28 @@ function openCursor({ context, exchange: { origin } }: A2aRequest, token: string
   throw wrongField('params', 'pageToken', 'must be the nextPageToken of a page before it')
 }
 
-/** How often a task is read again that another process changes at the same time. */
-const MAX_TRIES = 5
-
 /**
  * Cancels a task, and waits a little for its handler to end. A task that is canceled stays so; any other that
  * has ended cannot be canceled. Spec: A2A 1.0 §3.1.5.
  */
 async function cancelTask(request: A2aRequest, { tenant, id }: TaskRequest): Promise<TaskView> {
   const { service, tasks, limits } = request.context
-  for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const task = await findTask(request, tenant, id)
-    const { status: { state } } = task
-    if (state === 'canceled') return viewOf(task, undefined)
-    if (isTerminal(state)) throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
-    const run = tasks.runOf(id)
-    if (run !== undefined) {
-      run.cancel()
-      await endOf(run, limits.cancelWaitMs)
-      return viewOf(await findTask(request, tenant, id), undefined)
-    }
-    const remoteTasks = remoteTasksOf(service)
-    if (remoteTasks?.nodeOf(task) !== undefined) {
-      // It may have ended before its process got this.
-      await remoteTasks.cancel(task)
-      continue
-    }
-    const taken = tasks.take(task)
-    if (isThenable(taken)) {
-      await taken
-      await recoveryOf(service)?.taken(task)
-    }
-    if (tasks.isCurrent(task)) tasks.move(id, 'canceled', { questions: [] })
-  }
-  throw new A2aFault('UNSUPPORTED_OPERATION', 'The task changes all the time; cancel it again later')
+  const task = await findTask(request, tenant, id)
+  checkNoOtherEnd(task)
+  if (task.status.state === 'canceled') return viewOf(task, undefined)
+  const run = tasks.runOf(id)
+  await cancelTaskRun(service, task)
+  if (run !== undefined) await endOf(run, limits.cancelWaitMs)
+  const now = await findTask(request, tenant, id)
+  // It may have ended before its process got this.
+  if (run === undefined) checkNoOtherEnd(now)
+  return viewOf(now, undefined)
+}
+
+/** Throws where the task has ended, and was not canceled. */
+function checkNoOtherEnd({ status: { state } }: Task): void {
+  if (state === 'canceled' || !isTerminal(state)) return
+  throw new A2aFault('TASK_NOT_CANCELABLE', `The task is ${state} already`)
 }
 
 /** Resolves when the handler has come to its end, or `waitMs` are over. */
