@@ -3,6 +3,7 @@ import { isContent, isRecord } from '../../kernel/define/content.ts'
 import { isFaultKind } from '../../kernel/define/fault.ts'
 import { among, isAnything, isText, manyOf, optional, recordOf } from '../shared/stored-value.ts'
 import { isStrings } from '../../kernel/wire/json.ts'
+import { taskStates } from './task.ts'
 import type { Artifact } from '../../kernel/define/artifact.ts'
 import type { Runnable } from '../../kernel/define/call.ts'
 import type { Content } from '../../kernel/define/content.ts'
@@ -10,7 +11,7 @@ import type { Principal } from '../../kernel/define/principal.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { FormCheck } from '../shared/stored-value.ts'
 import type {
-  Task, TaskFault, TaskMessage, TaskQuestion, TaskState, TaskStatus, TaskTurn, TurnRequest,
+  Task, TaskFault, TaskMessage, TaskQuestion, TaskStatus, TaskTurn, TurnRequest,
 } from './task.ts'
 
 /** The members of each block that are texts. */
@@ -32,10 +33,6 @@ const isMembers: FormCheck = optional(isRecord)
 const isTexts: FormCheck = optional(isStrings)
 const isFlag: FormCheck = optional((value) => typeof value === 'boolean')
 
-const isState: FormCheck = among(...[
-  'submitted', 'working', 'input-required', 'auth-required', 'completed', 'failed', 'canceled', 'rejected',
-] satisfies readonly TaskState[])
-
 function isTime(value: unknown): boolean {
   return isText(value) && !Number.isNaN(Date.parse(value))
 }
@@ -46,7 +43,7 @@ const isMessage = recordOf<TaskMessage>({
 })
 
 const isStatus = recordOf<TaskStatus>({
-  state: isState, at: isTime, message: optional(isMessage), metadata: isMembers,
+  state: among(...taskStates), at: isTime, message: optional(isMessage), metadata: isMembers,
 })
 
 const isArtifact = recordOf<Artifact>({

@@ -12,8 +12,8 @@ import type { Principal } from '../../kernel/define/principal.ts'
 import type { Question } from '../../kernel/define/question.ts'
 
 export type TaskState =
-  | 'submitted' | 'working' | 'input-required' | 'auth-required'
-  | 'completed' | 'failed' | 'canceled' | 'rejected'
+  | 'submitted' | 'working' | 'completed' | 'failed' | 'canceled' | 'rejected'
+  | 'input-required' | 'auth-required'
 
 const terminal: readonly TaskState[] = ['completed', 'failed', 'canceled', 'rejected']
 
@@ -21,9 +21,11 @@ const usual: readonly TaskState[] = ['working', 'input-required', 'auth-required
 
 /** What may follow a state. A finished task never changes again. */
 const follows: Readonly<Record<TaskState, readonly TaskState[]>> = {
-  submitted: usual, working: usual, 'auth-required': usual, 'input-required': ['submitted', ...usual],
-  completed: [], failed: [], canceled: [], rejected: [],
+  submitted: usual, working: usual, completed: [], failed: [], canceled: [], rejected: [],
+  'input-required': ['submitted', ...usual], 'auth-required': usual,
 }
+
+export const taskStates: readonly TaskState[] = Object.keys(follows) as TaskState[]
 
 export function isTerminal(state: TaskState): boolean {
   return terminal.includes(state)

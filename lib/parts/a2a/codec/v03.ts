@@ -6,6 +6,7 @@
 import { isRecord } from '../../../kernel/define/content.ts'
 import { unseen } from '../../../kernel/define/validate.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
+import { taskStates } from '../../../floors/tasks/task.ts'
 import { operationsOf } from '../model/dialect.ts'
 import {
   isUnset, needMembers, needObject, needText, readBoolean, readMembers, readName, readNames,
@@ -26,11 +27,8 @@ import type { PartLabels, WirePart } from './parts.ts'
 const CONFIG = 'pushNotificationConfig'
 const METHODS = 'tasks/pushNotificationConfig'
 
-const states: Readonly<Record<TaskState, TaskState>> = {
-  'submitted': 'submitted', 'working': 'working', 'completed': 'completed', 'failed': 'failed',
-  'canceled': 'canceled', 'rejected': 'rejected', 'input-required': 'input-required',
-  'auth-required': 'auth-required',
-}
+/** Each state by its own name. */
+const states = new Map<string, TaskState>(taskStates.map((state) => [state, state]))
 
 /** Official libraries mark a value with it that is wrapped as `{ value }`. */
 const WRAPPED = 'data_part_compat'
@@ -46,7 +44,7 @@ export const v03Wire: WireForm = {
   },
   wrap: (_what, object) => object,
   roles: { user: 'user', agent: 'agent' },
-  states,
+  states: Object.fromEntries(states) as WireForm['states'],
   writesEmpty: true,
   flag: (name, isSet) => `,"${name}":${isSet}`,
   text: '{"kind":"text","text":',
@@ -64,7 +62,7 @@ const all = ['historyLength', 'metadata'] as const
 const form: ParamsForm = {
   hasTenants: false,
   // Of `unknown` it is only known that it has not ended.
-  states: new Map<string, TaskState>([...Object.entries(states), ['unknown', 'working']]),
+  states: new Map<string, TaskState>([...states, ['unknown', 'working']]),
   // A page is a bare list: it has all tasks that fit on one.
   listDefaults: { pageSize: MAX_PAGE_SIZE, withArtifacts: true },
   taskMembers: { get: all, cancel: all, subscribe: all },
