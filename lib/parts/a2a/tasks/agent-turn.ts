@@ -89,7 +89,9 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
 
   get message(): readonly Content[] { return this.#setup.message.parts }
   get messageId(): string { return this.#setup.message.id }
-  get taskId(): string { return this.#setup.task.id }
+  /** Of its task. */
+  get id(): string { return this.#setup.task.id }
+  get taskId(): string { return this.id }
   get contextId(): string { return this.#setup.task.contextId }
   get sessionId(): string { return this.contextId }
   get metadata(): JsonMembers | undefined { return attachedTo(this.#setup.message, this.#setup.metadata) }
@@ -123,7 +125,7 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
 
   /** Goes on with its task, which waits. */
   resume(): void {
-    this.#run.resume(this.taskId)
+    this.#run.resume(this.id)
   }
 
   /** Calls once, when there is a task that its client may see, in the order of the listeners. */
@@ -225,7 +227,7 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
     // In a shared store it is there from the beginning.
     if (this.#run.isTask) {
       this.call.channel = this.#run
-      this.#setup.tasks.update(this.taskId, { isReserved: false })
+      this.#setup.tasks.update(this.id, { isReserved: false })
       this.#run.keepMemory()
     } else {
       void this.#run.begin(this.#setup.task)
@@ -242,7 +244,7 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
 
   /** There is no task. */
   #withdraw(): Promise<void> | undefined {
-    return this.#madeRun?.isTask === true ? this.#setup.tasks.drop(this.taskId) : undefined
+    return this.#madeRun?.isTask === true ? this.#setup.tasks.drop(this.id) : undefined
   }
 
   #piece(event: AnswerEvent): void | Promise<void> {

@@ -18,7 +18,7 @@ import { subscribe } from './stream.ts'
 import type { RunningTask, Task } from '../../../floors/tasks/task.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { ListRequest, TaskPage, TaskRequest, TaskView } from '../model/model.ts'
-import type { KeptPushConfig } from '../push/push-config.ts'
+import type { Push } from '../push/push.ts'
 import type { A2aRequest, Operations } from './request.ts'
 
 /** Configurations are reached through their task, and shown without secrets (§3.1.7 to §3.1.10). */
@@ -32,32 +32,33 @@ export const operations: Operations = {
   'cancel': cancelTask,
   'subscribe': subscribe,
   async 'push-create'(request, { tenant, config }) {
-    const push = requirePush(request)
-    const task = await findTask(request, tenant, config.taskId)
+    const { push, task } = await hooked(request, tenant, config.taskId)
     checkPushConfig(config)
     const { exchange: { origin }, dialect } = request
     await push.checkUrl(config.url, callerOf(origin))
     return shownPushConfig(await push.register(task, config, dialect.name, origin.header('traceparent')))
   },
   async 'push-get'(request, { tenant, taskId, id }) {
-    return shownPushConfig(pushConfigOf(await configsOf(request, tenant, taskId), id))
+    const { push, task } = await hooked(request, tenant, taskId)
+    return shownPushConfig(pushConfigOf(await push.configs.of(task), id))
   },
   async 'push-list'(request, { tenant, taskId, pageSize, pageToken }) {
-    return pageOfPushConfigs(await configsOf(request, tenant, taskId), pageSize, pageToken)
+    const { push, task } = await hooked(request, tenant, taskId)
+    return pageOfPushConfigs(await push.configs.of(task), pageSize, pageToken)
   },
   async 'push-delete'(request, { tenant, taskId, id }) {
-    const push = requirePush(request)
-    await push.remove(await findTask(request, tenant, taskId), id)
+    const { push, task } = await hooked(request, tenant, taskId)
+    await push.remove(task, id)
     return undefined
   },
   'extended-card': signedExtendedCard,
 }
 
-async function configsOf(
+/** What posts to webhooks, and the task that one is about. Rejects where either is missing. */
+async function hooked(
   request: A2aRequest, tenant: string | undefined, taskId: string,
-): Promise<readonly KeptPushConfig[]> {
-  const push = requirePush(request)
-  return push.configs.of(await findTask(request, tenant, taskId))
+): Promise<{ readonly push: Push; readonly task: Task }> {
+  return { push: requirePush(request), task: await findTask(request, tenant, taskId) }
 }
 
 /** How long a page may be followed by the next, in milliseconds. */

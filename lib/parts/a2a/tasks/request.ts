@@ -50,10 +50,8 @@ export type Operations = {
   ) => MaybePromise<Outcome<name>>
 }
 
-type Visible = Pick<Task, 'protocol' | 'runnable' | 'tenant' | 'isReserved'>
-
 /** Whether a task of the caller's is one of this agent and this tenant. For all others it does not exist. */
-export function isVisible({ agent }: A2aRequest, tenant: string | undefined, task: Visible): boolean {
+export function isVisible({ agent }: A2aRequest, tenant: string | undefined, task: Task): boolean {
   return task.protocol === 'a2a' && task.runnable.name === agent.id && task.tenant === tenant
     && task.isReserved !== true
 }

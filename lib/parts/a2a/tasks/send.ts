@@ -109,7 +109,7 @@ async function takeWatched(incoming: Incoming, config: PushConfig): Promise<Take
   const { context: { service: { log }, tasks }, exchange: { origin: { principal } } } = request
   const register = await preparePush(request, config, sent.message.taskId)
   const taken = await take(incoming, true)
-  const id = idOf(taken)
+  const { id } = taken
   const watch = async (): Promise<void> => {
     const found = tasks.get(principal.id, id)
     // Where the store is in this process the task has not run yet.
@@ -124,10 +124,6 @@ async function takeWatched(incoming: Incoming, config: PushConfig): Promise<Take
   else if (taken.isShown) await watch().catch(unkept)
   else taken.onShown(() => watch().catch(unkept))
   return taken
-}
-
-function idOf(taken: Taken): string {
-  return taken instanceof AgentTurn ? taken.taskId : taken.id
 }
 
 /**
@@ -238,7 +234,7 @@ function answer(incoming: Incoming, taken: Taken): MaybePromise<SendResult> {
   if (!(taken instanceof AgentTurn)) return watchedResult(incoming, taken.id)
   const outcome = taken.execute()
   return isThenable(outcome) ? awaitedResult(incoming, taken, outcome)
-    : outcomeResult(incoming, taken.taskId, outcome)
+    : outcomeResult(incoming, taken.id, outcome)
 }
 
 function outcomeResult(incoming: Incoming, id: string, outcome: TurnOutcome): MaybePromise<SendResult> {
@@ -273,7 +269,7 @@ function awaitedResult(
     const leave = (): void => {
       if (isOver) return
       end()
-      resolve(standingResult(incoming, turn.taskId))
+      resolve(standingResult(incoming, turn.id))
     }
     turn.onShown(() => {
       if (isBlocking) running = timer(context.limits.blockingWaitMs, leave)
@@ -283,7 +279,7 @@ function awaitedResult(
       if (turn.isShown) leave()
       else turn.call.disconnect()
     })
-    outcome.then((one) => outcomeResult(incoming, turn.taskId, one)).finally(end).then(resolve, reject)
+    outcome.then((one) => outcomeResult(incoming, turn.id, one)).finally(end).then(resolve, reject)
   })
 }
 

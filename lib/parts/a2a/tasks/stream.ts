@@ -73,7 +73,7 @@ export function turnStream(
       }
       turn.onShown(() => {
         try {
-          const task = tasks.get(principal.id, turn.taskId)
+          const task = tasks.get(principal.id, turn.id)
           if (isThenable(task)) task.then(follow).catch((error: unknown) => sink.end(error))
           else follow(task)
         } catch (error) {
