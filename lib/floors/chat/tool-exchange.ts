@@ -32,14 +32,12 @@ export interface CallSpelling {
 
 interface MadeCall extends MadeToolCall {
   readonly at: string
-  /** Its arguments, where they are no JSON object. */
-  readonly broken: string | undefined
+  /** As a message of a history has it. */
+  readonly text: string
 }
 
 /** The calls that have one id. */
 interface SameId {
-  /** As text, each. */
-  readonly texts: string[]
   readonly calls: MadeCall[]
   /** How many of them have their results, which come in their order. */
   done: number
@@ -78,14 +76,10 @@ export class ToolExchange {
     return listIn(given, `${at}.${list}`).flatMap((one, index) => {
       const call = this.#callOf(one, flatId === undefined ? `${at}.${list}[${index}]` : at)
       if (call === undefined) return []
-      const text = `${call.name}(${call.broken ?? formatJson(call.args)})`
-      const { texts, calls, done } = sameId(known, call.id)
+      const { calls, done } = sameId(known, call.id)
       // One that still waits is told again, beside a reference to it for one.
-      if (done === calls.length || texts.at(-1) !== text) {
-        texts.push(text)
-        calls.push(call)
-      }
-      return text
+      if (done === calls.length || calls.at(-1)?.text !== call.text) calls.push(call)
+      return call.text
     }).join('\n')
   }
 
@@ -132,21 +126,23 @@ export class ToolExchange {
     const within = flatId === undefined ? `${at}.function` : at
     const id = nameIn(asked, `${at}.${flatId ?? 'id'}`)
     const name = nameIn(wanted, `${within}.name`)
-    const call = { id, name, at, broken: undefined }
-    if (isRecord(written)) return { ...call, args: written }
+    const call = (args: MadeToolCall['args'], shown = formatJson(args)): MadeCall => (
+      { id, name, at, args, text: `${name}(${shown})` }
+    )
+    if (isRecord(written)) return call(written)
     const text = typeof written === 'string' ? written : formatJson(written) ?? ''
     const parsed = this.#inner.parse(text.trim() === '' ? '{}' : text)
     const value = parsed.ok ? parsed.value ?? {} : undefined
-    if (isRecord(value)) return { ...call, args: value }
+    if (isRecord(value)) return call(value)
     const place = `${within}.arguments`
     if (!parsed.ok && parsed.isOverBounds) throw wrongMember(place, `must be smaller: ${parsed.why}`)
     this.#passed.add(place, 'is not the text of a JSON object, and stays text')
-    return { ...call, args: {}, broken: text }
+    return call({}, text)
   }
 }
 
 function sameId(known: Map<string, SameId>, id: string): SameId {
-  const same = known.get(id) ?? { texts: [], calls: [], done: 0 }
+  const same = known.get(id) ?? { calls: [], done: 0 }
   known.set(id, same)
   return same
 }

@@ -106,7 +106,11 @@ export class RunWriter<R> implements Source, CallChannel {
       return undefined
     }
     this.#sink = sink
-    this.#begin()
+    void caught(() => {
+      const first = this.#face.begin?.(this.call)
+      if (first !== undefined) this.#write(first)
+      return andThen(this.execute(this.emit.bind(this)), this.#finish.bind(this))
+    }, this.#fail.bind(this))
     return this.#hold === undefined ? this.call.disconnect.bind(this.call, undefined) : undefined
   }
 
@@ -135,14 +139,6 @@ export class RunWriter<R> implements Source, CallChannel {
   /** Into the server's own log. */
   log(level: Severity, data: unknown, logger: string | undefined): void {
     plainChannel(this.#service, this.call).log(level, data, logger)
-  }
-
-  #begin(): void {
-    void caught(() => {
-      const first = this.#face.begin?.(this.call)
-      if (first !== undefined) this.#write(first)
-      return andThen(this.execute(this.emit.bind(this)), this.#finish.bind(this))
-    }, this.#fail.bind(this))
   }
 
   #pass(text: string, { type }: RunEvent): void | Promise<void> {

@@ -7,7 +7,6 @@ import { isRecord } from '../../kernel/define/content.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { formatEvent } from '../../kernel/wire/sse.ts'
-import { problem, PROBLEM_JSON } from '../../kernel/wire/problem.ts'
 import { bounded, problemText, tokenCounts, valueIn, wantsEvents } from '../../floors/reply/reply.ts'
 import { answerOnce } from '../../floors/reply/agent-run.ts'
 import { decodeQuery } from './query.ts'
@@ -34,18 +33,12 @@ interface QueryInput extends CallFacts, UserMessage {
 export function answerQuery(
   service: Service, agent: Agent | Group, exchange: Exchange,
 ): MaybePromise<Reply> {
-  const { body, origin: { requestId } } = exchange
-  const query = decodeQuery(valueIn(body, service), exchange.head.sessionId)
-  if (!('query' in query)) {
-    const { items: errors, isCut } = query
-    const sentences = errors.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
-    const detail = isCut ? [`More than ${errors.length} members are wrong`, ...sentences] : sentences
-    const document = problem(422, detail.join('; '), requestId, { errors })
-    return { status: 422, type: PROBLEM_JSON, body: formatJson(document) }
-  }
-  const prefersEvents = wantsEvents(exchange.head.accept)
-  const isStream = query.stream ?? prefersEvents
-  const { query: prompt, history, metadata, sessionId } = query
+  const { body, head } = exchange
+  const { query: prompt, history, metadata, sessionId, stream } = (
+    decodeQuery(valueIn(body, service), head.sessionId)
+  )
+  const prefersEvents = wantsEvents(head.accept)
+  const isStream = stream ?? prefersEvents
   const conversationId = sessionId ?? conversationsOf(service).makeId()
   const input: QueryInput = {
     protocol: 'http', sessionId: conversationId, message: [{ type: 'text', text: prompt }], metadata,
@@ -53,7 +46,7 @@ export function answerQuery(
   }
   const face = new QueryFace(agent, input, service.limits)
   return answerOnce(service, exchange, agent, input, face, {
-    identity: [agent.id, exchange.head.sessionId, body], isStream, replay: replayedAnswer,
+    identity: [agent.id, head.sessionId, body], isStream, replay: replayedAnswer,
   }, (run) => {
     if (!isStream) return run.reply()
     const reply = run.events()

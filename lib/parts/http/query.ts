@@ -3,6 +3,7 @@
  */
 import { chatRoles } from '../../floors/conversations/chat.ts'
 import { isGiven, isRecord } from '../../kernel/define/content.ts'
+import { Fault } from '../../kernel/define/fault.ts'
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import { nearest, unseen } from '../../kernel/define/validate.ts'
 import { FaultList } from '../../kernel/wire/bounded.ts'
@@ -33,10 +34,22 @@ const BAD_SESSION = 'must be 8 to 128 letters, digits, or any of _ . -'
 type Members = Readonly<Record<string, unknown>>
 type Errors = FaultList<ProblemError>
 
-/** Reads a parsed body, or returns what is wrong with it. `headerSession` is the value of `X-Session-Id`. */
-export function decodeQuery(body: unknown, headerSession: string | undefined): Query | Errors {
+/**
+ * Reads a parsed body. `headerSession` is the value of `X-Session-Id`. Throws `Fault('invalid')` with all
+ * that is wrong as its `errors`.
+ */
+export function decodeQuery(body: unknown, headerSession: string | undefined): Query {
   const errors = new FaultList<ProblemError>()
-  if (!isRecord(body)) return failed(errors, '', 'must be a JSON object, as in {"query": "hello"}')
+  const query = isRecord(body) ? queryIn(body, headerSession, errors)
+    : failed(errors, '', 'must be a JSON object, as in {"query": "hello"}')
+  const { items, isCut } = errors
+  if (items.length === 0 && query !== undefined) return query
+  const sentences = items.map(({ path, message }) => `${path === '' ? 'The body' : path} ${message}`)
+  if (isCut) sentences.unshift(`More than ${items.length} members are wrong`)
+  throw new Fault('invalid', sentences.join('; '), { errors: items })
+}
+
+function queryIn(body: Members, headerSession: string | undefined, errors: Errors): Query | undefined {
   if ('threadId' in body && 'runId' in body) {
     failed(errors, '', 'is an input of AG-UI; send it to the path of the agent followed by /agui')
   }
@@ -50,8 +63,7 @@ export function decodeQuery(body: unknown, headerSession: string | undefined): Q
   }
   if (isGiven(metadata) && !isRecord(metadata)) failed(errors, '/metadata', 'must be an object')
   if (isGiven(stream) && typeof stream !== 'boolean') failed(errors, '/stream', 'must be true or false')
-  if (errors.items.length > 0 || asked === undefined) return errors
-  return {
+  return asked && {
     query: asked.query,
     history: asked.history,
     sessionId: typeof session === 'string' ? session : headerSession,
@@ -60,9 +72,8 @@ export function decodeQuery(body: unknown, headerSession: string | undefined): Q
   }
 }
 
-function failed(errors: Errors, path: string, message: string): Errors {
-  errors.add({ path, message })
-  return errors
+function failed(errors: Errors, path: string, message: string): undefined {
+  return void errors.add({ path, message })
 }
 
 /** A misspelled `session_id` would silently begin a new conversation. */
@@ -96,19 +107,18 @@ function questionOf(body: Members, errors: Errors): Pick<Query, 'query' | 'histo
   } else if (name === 'messages') {
     return lastOf(body['messages'], errors)
   } else if (name === undefined) {
-    failed(errors, '/query', 'is missing; send {"query": "your text"}')
+    return failed(errors, '/query', 'is missing; send {"query": "your text"}')
   } else {
     const query = body[name]
     if (typeof query === 'string' && query.trim() !== '') return { query, history: undefined }
-    failed(errors, `/${name}`, typeof query === 'string' ? 'must not be empty' : 'must be a string')
+    return failed(errors, `/${name}`, typeof query === 'string' ? 'must not be empty' : 'must be a string')
   }
   return undefined
 }
 
 function lastOf(messages: unknown, errors: Errors): Pick<Query, 'query' | 'history'> | undefined {
   if (!Array.isArray(messages) || messages.length === 0) {
-    failed(errors, '/messages', 'must be a list of at least one { "role", "content" }')
-    return undefined
+    return failed(errors, '/messages', 'must be a list of at least one { "role", "content" }')
   }
   const before = errors.items.length
   const chat: ChatMessage[] = []
@@ -124,23 +134,20 @@ function lastOf(messages: unknown, errors: Errors): Pick<Query, 'query' | 'histo
   const last = chat.findLastIndex((one) => one.role === 'user')
   const query = chat[last]?.content
   if (query !== undefined && query.trim() !== '') return { query, history: chat.toSpliced(last, 1) }
-  failed(errors, '/messages', 'needs a user message that is not empty')
-  return undefined
+  return failed(errors, '/messages', 'needs a user message that is not empty')
 }
 
 function messageOf(message: unknown, path: string, errors: Errors): ChatMessage | undefined {
   const role = isRecord(message) ? chatRoles.get(message['role']) : undefined
   if (!isRecord(message) || role === undefined) {
-    failed(errors, `${path}/role`, 'must be user, assistant or system')
-    return undefined
+    return failed(errors, `${path}/role`, 'must be user, assistant or system')
   }
   const { content: given } = message
   const content = contentText(given)
   if (content !== undefined) return { role, content }
   const strange: unknown = Array.isArray(given) ? given.find((part) => textOf(part) === undefined) : undefined
   const type = isRecord(strange) && strange['type'] !== 'text' ? strange['type'] : undefined
-  failed(errors, `${path}/content`, `must be a string, or a list of text parts${unseen(type)}`)
-  return undefined
+  return failed(errors, `${path}/content`, `must be a string, or a list of text parts${unseen(type)}`)
 }
 
 /** A string, or the text of a list of parts, as chat clients send it. */
