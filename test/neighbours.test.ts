@@ -56,7 +56,7 @@ test('a process that begins without its store finds its state when the store is 
 
 test('a store that has lost all is told again whose it is, for those who begin later', async (t) => {
   const shared = sharedMemory()
-  const options = { leaseMs: 400 }
+  const options = { leaseMs: 2_000 }
   const open = (secret: string | string[]) => serverOn(t, shared.connect(), { name: 'One', secret }, options)
   await turn(open([OLD, NEW]), 'hello')
   const running = open(NEW)

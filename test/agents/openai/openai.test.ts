@@ -338,13 +338,13 @@ test('a slow answer that never falls silent, and a slow reader, are waited for',
     response.writeHead(200, EVENTS)
     for (let count = 0; count < 8; count++) {
       response.write(count % 2 === 0 ? ': still there\n\n' : delta('.'))
-      await sleep(50)
+      await sleep(150)
     }
     response.end(DONE)
   })
   const call = callOf()
-  const output = openaiAgent({ baseUrl, idleMs: 300 }).run('hi', call)
-  let delay = 450
+  const output = openaiAgent({ baseUrl, idleMs: 1_000 }).run('hi', call)
+  let delay = 1_300
   const answer = await answerOf(output, call, 1e7, frameworks, () => sleep(delay).then(() => { delay = 0 }))
   assert.equal(answer.text, '....')
 })

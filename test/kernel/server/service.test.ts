@@ -49,7 +49,7 @@ test('what a store has forgotten of its deployment is written again, whichever s
   const shared = sharedMemory()
   const { memory } = shared
   const { servers: [first] } = await fleetOf(t, 1, { agents: [echo], secret: OLD }, shared)
-  const both = { agents: [echo], secret: [NEW, OLD], leaseMs: 600 }
+  const both = { agents: [echo], secret: [NEW, OLD], leaseMs: 2_000 }
   const { servers: [second] } = await fleetOf(t, 1, both, shared)
   await first!.close()
   const [space] = spacesIn(memory.read(deployments))

@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { patient, sharedMemory } from '../../fixtures/fleet.ts'
+import { mortal, patient, sharedMemory } from '../../fixtures/fleet.ts'
 import { callerOf, sumOf, tellOf } from './caller.ts'
 import type { TestContext } from 'node:test'
 import type { Call, Content, Store, StoreKey } from '../../../lib/index.ts'
 import type { Caller } from './caller.ts'
-
-const times = { leaseMs: 600, storeTimeoutMs: 500 }
-/** Nobody dies, and what has failed is tried again soon. */
-const brisk = { leaseMs: 3_000, storeTimeoutMs: 3_000 }
 
 test('what happens to a task is heard at any process, in order, from the moment of asking', async (t) => {
   const shared = sharedMemory()
@@ -110,8 +106,8 @@ test('who listens at another process hears that the one that ran the task has di
   const store = shared.connect()
   t.after(() => { store.isCut = false })
   const run = (): Promise<string> => new Promise(() => {})
-  const one = callerOf(t, run, { store, ...times })
-  const other = callerOf(t, run, { store: shared.connect(), ...times })
+  const one = callerOf(t, run, { store, ...mortal })
+  const other = callerOf(t, run, { store: shared.connect(), ...mortal })
   const { id } = await one.task('hello', { isBlocking: false })
   const events = await other.subscribe(id)
   assert.match(tellOf((await events.next())!), /working/)
@@ -200,7 +196,7 @@ test('of answers that come at once at several processes one is taken', async (t)
 })
 
 test('where the run has died with its process, an answer begins it again', async (t) => {
-  const { callers: [one, other], runs, cut } = asking(t, 2, times)
+  const { callers: [one, other], runs, cut } = asking(t, 2, mortal)
   const { id } = await one!.task('hello')
   cut()
   // The lease of its process has to be over before anybody may go on.
@@ -235,8 +231,8 @@ test('that a task waits is written again where the store failed, so that any pro
       return Promise.reject(new Error('read ECONNRESET'))
     },
   }
-  const one = callerOf(t, run, { store: failing, ...times })
-  const other = callerOf(t, run, { store: shared.connect(), ...times })
+  const one = callerOf(t, run, { store: failing, ...mortal })
+  const other = callerOf(t, run, { store: shared.connect(), ...mortal })
   const { id } = await one.task('hello', { isBlocking: false })
   held.open()
   await eventually(async () => (await one.get(id)).status.state === 'input-required')
@@ -263,9 +259,9 @@ test('whichever access to a task fails, its stream ends, and what was begun goes
     read: (place) => act(place, async () => store.read(place)),
     write: (place, ...more) => act(place, async () => store.write(place, ...more)),
   }
-  const sure = callerOf(t, run, { store: shared.connect(), ...brisk })
-  const here = callerOf(t, run, { store: failing, ...brisk })
-  const elsewhere = callerOf(t, run, { store: failing, ...brisk })
+  const sure = callerOf(t, run, { store: shared.connect(), ...mortal })
+  const here = callerOf(t, run, { store: failing, ...mortal })
+  const elsewhere = callerOf(t, run, { store: failing, ...mortal })
   const rows: readonly (readonly [what: string, by: Caller, first: Caller | undefined])[] = [
     ['a new task', here, undefined], ['one that waits here', here, here],
     ['one that waits elsewhere', elsewhere, here],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from '../../fixtures/at-once.ts'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { listed, sharedMemory } from '../../fixtures/fleet.ts'
+import { listed, mortal, sharedMemory } from '../../fixtures/fleet.ts'
 import { webhook } from '../../fixtures/webhook.ts'
 import { Caller, serveBot, sumOf } from './caller.ts'
 import type { TestContext } from 'node:test'
@@ -10,7 +10,6 @@ import type { Call, ServerOptions, TriportServer } from '../../../lib/index.ts'
 import type { Connection, SharedMemory } from '../../fixtures/fleet.ts'
 import type { Run } from './caller.ts'
 
-const times = { leaseMs: 800, storeTimeoutMs: 800 }
 const form = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const
 
 interface Process { readonly server: TriportServer; readonly store: Connection; readonly caller: Caller }
@@ -22,7 +21,7 @@ function processOn(
   const store = shared.connect()
   t.after(() => { store.isCut = false })
   const server = serveBot(t, run, {
-    name: 'Fleet', store, log: false, ...times, ...options,
+    name: 'Fleet', store, log: false, ...mortal, ...options,
   }, { ...recover && { recover } })
   const headers = { 'Accept-Language': 'de', 'X-API-Key': 'ann-1234567890' }
   return { server, store, caller: new Caller(server, { headers }) }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { sharedMemory } from '../../fixtures/fleet.ts'
+import { patient, sharedMemory } from '../../fixtures/fleet.ts'
 import { Caller, serveBot, sumOf, tellOf } from './caller.ts'
 import type { Call } from '../../../lib/index.ts'
 
@@ -31,9 +31,8 @@ test('one that closes lets go of what another runs, which goes on there', async 
     await held.promise
     return 'done'
   }
-  const times = { leaseMs: 600, storeTimeoutMs: 500 }
   const stores = [shared.connect(), shared.connect()]
-  const [here, there] = stores.map((store) => serveBot(t, run, { store, ...times }))
+  const [here, there] = stores.map((store) => serveBot(t, run, { store, ...patient }))
   const [one, other] = [new Caller(here!), new Caller(there!)]
   const working = await one.task('hello', { isBlocking: false })
   const asked = await one.task('ask')

@@ -78,7 +78,7 @@ export async function reaches(
   let task: Json
   await eventually(async () => {
     task = await get(server, taskId)
-    return task.status === status && isSo(task)
+    return task?.status === status && isSo(task)
   }, `the task is ${status}`)
   return task
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { Fault } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { fleetOf, listed, patient } from '../../fixtures/fleet.ts'
+import { fleetOf, listed, mortal } from '../../fixtures/fleet.ts'
 import { begin, LegacySession, modern, said } from '../mcp/client.ts'
 import { EventStream } from '../../fixtures/events.ts'
 import { answer, capabilities, form, get, reaches, started, update } from './task-client.ts'
@@ -15,19 +15,17 @@ import type { Json } from '../../fixtures/events.ts'
 
 type Run = (call: Call, args: Json) => unknown
 
-const times = { leaseMs: 800, storeTimeoutMs: 800 }
-
 /** Processes that serve the tool `work` as a task. One dies when its store is cut. */
 function fleet(
-  t: TestContext, count: number, run: Run, beside: { recover?: 'rerun' } = {},
-  options: Partial<ServerOptions> = {},
+  t: TestContext, count: number, run: Run, options: Partial<ServerOptions> = {},
+  beside: { recover?: 'rerun' } = {},
 ): Promise<Fleet> {
   return fleetOf(t, count, {
     tools: [{
       name: 'work', task: 'optional', inputSchema: { type: 'object' }, ...beside,
       run: (args: object, call: Call) => run(call, args),
     }],
-    ...times, ...options,
+    ...options,
   })
 }
 
@@ -70,7 +68,7 @@ const asks: Run = async (call, { who }) => {
 test('a task of 2025 is read, listed, waited for and cancelled at any process', async (t) => {
   const held = gate<string>()
   const run: Run = (_call, { wait }) => wait === true ? held.promise : new Promise(() => {})
-  const { servers: [one, two, three] } = await fleet(t, 3, run, {}, patient)
+  const { servers: [one, two, three] } = await fleet(t, 3, run)
   const session = await begin(one!)
   const other = via(two!, session)
   const taskId = await begun(session, { wait: true })
@@ -88,7 +86,7 @@ test('a task of 2025 is read, listed, waited for and cancelled at any process', 
 
 test('a cancel of 2025 that comes late to the process of the task says that the task ended', async (t) => {
   const [work, way] = [gate<string>(), gate()]
-  const { servers: [one, two], connections } = await fleet(t, 2, () => work.promise, {}, patient)
+  const { servers: [one, two], connections } = await fleet(t, 2, () => work.promise)
   const session = await begin(one!)
   const other = via(two!, session)
   const taskId = await begun(session)
@@ -110,7 +108,7 @@ test('a task of 2026 is read, answered, listened to and cancelled at any process
   const { servers: [one, two, three] } = await fleet(t, 3, async (call) => {
     call.detach()
     return asks(call, {})
-  }, {}, patient)
+  })
   const taskId = await started(one!)
   const shown = await reaches(two!, taskId, 'input_required')
   assert.deepEqual(Object.keys(shown.inputRequests), ['name'])
@@ -181,7 +179,7 @@ for (const [name, generation] of generations) {
       seen.push([args, call.run, call.principal.id, call.client?.name, call.can('elicit')])
       if (call.run === 1) await new Promise(() => {})
       return `receipt ${receipt} in run ${call.run}`
-    }, { recover: 'rerun' })
+    }, mortal, { recover: 'rerun' })
     const task = await generation.begin(one!, { n: 7 })
     await eventually(() => seen.length === 1)
     store!.isCut = true
@@ -196,7 +194,7 @@ for (const [name, generation] of generations) {
     const { servers: [one, two], connections: [store] } = await fleet(t, 2, () => {
       runs += 1
       return new Promise(() => {})
-    })
+    }, mortal)
     const task = await generation.begin(one!, {})
     store!.isCut = true
     await eventually(async () => await task.state(two!) === 'failed')
@@ -217,7 +215,7 @@ test('a question of 2026 outlives its process: its answer reruns the tool, not w
     call.detach()
     await call.once('count', () => { paid += 1 })
     return asks(call, args)
-  })
+  }, mortal)
   const [one, two, three] = all.servers
   const taskId = await started(one!)
   await reaches(two!, taskId, 'input_required')
@@ -237,7 +235,7 @@ test('answers of rounds before there was a task are not asked for again by its n
     call.detach()
     const second = await call.elicit({ message: 'Second?', schema: form })
     return `${String(first.content?.['name'])} ${String(second.content?.['name'])}`
-  })
+  }, mortal)
   const [one, two] = all.servers
   const call = async (more: object): Promise<Json> => {
     const params = { name: 'work', arguments: {}, ...more }
@@ -257,7 +255,7 @@ test('answers of rounds before there was a task are not asked for again by its n
 })
 
 test('a question of 2025 is asked where its client waits, and its answer reaches the run', async (t) => {
-  const { servers: [one, two] } = await fleet(t, 2, asks, {}, patient)
+  const { servers: [one, two] } = await fleet(t, 2, asks)
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session, { who: 'Bob' })
   const other = via(two!, session)
@@ -271,7 +269,7 @@ test('a question of 2025 is asked where its client waits, and its answer reaches
 
 test('one question is asked on one stream, and on the next when that one has gone', async (t) => {
   // With the first heartbeat a stream on which nothing is said begins.
-  const { servers: [one, two, three] } = await fleet(t, 3, asks, {}, { ...patient, heartbeatMs: 50 })
+  const { servers: [one, two, three] } = await fleet(t, 3, asks, { heartbeatMs: 50 })
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session)
   await ends(session, taskId, 'input_required')
@@ -289,7 +287,7 @@ test('one question is asked on one stream, and on the next when that one has gon
 })
 
 test('a question of 2025 outlives its process: asked again, its answer begins the tool again', async (t) => {
-  const all = await fleet(t, 3, asks)
+  const all = await fleet(t, 3, asks, mortal)
   const [one, two, three] = all.servers
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session, { who: 'Bob' })
@@ -303,7 +301,7 @@ test('a question of 2025 outlives its process: asked again, its answer begins th
 })
 
 test('a question of 2025 that outlives its process and is refused ends its task', async (t) => {
-  const all = await fleet(t, 3, asks)
+  const all = await fleet(t, 3, asks, mortal)
   const [one, two, three] = all.servers
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session)
@@ -317,7 +315,7 @@ test('a question of 2025 that outlives its process and is refused ends its task'
 })
 
 test('a question of 2025 that outlives its run and is refused later ends its task', async (t) => {
-  const { servers: [one, two] } = await fleet(t, 2, asks, {}, { ...patient, askTimeoutMs: 50 })
+  const { servers: [one, two] } = await fleet(t, 2, asks, { askTimeoutMs: 50 })
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   for (const waiting of [() => session.listen(), (taskId: string) => waits(session, taskId)]) {
     const taskId = await begun(session)
@@ -333,7 +331,7 @@ test('a question of 2025 that outlives its run and is refused later ends its tas
 test('a refusal of 2025 reaches the run that asked, in another process', async (t) => {
   const { servers: [one, two] } = await fleet(t, 2, (call) => (
     call.elicit({ message: 'Who?', schema: form }).then(() => 'answered', (error: Error) => error.message)
-  ), {}, patient)
+  ))
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const taskId = await begun(session)
   const other = via(two!, session)
@@ -346,7 +344,7 @@ test('a refusal of 2025 reaches the run that asked, in another process', async (
 
 test('the stream of a session hears of its tasks, also where they do not run', async (t) => {
   const held = gate<string>()
-  const { servers: [one, two] } = await fleet(t, 2, () => held.promise, {}, patient)
+  const { servers: [one, two] } = await fleet(t, 2, () => held.promise)
   const session = await begin(one!, '2025-11-25', { elicitation: {} })
   const stream = await via(two!, session).listen()
   const taskId = await begun(session)
@@ -363,7 +361,7 @@ test('without an answer in time a run ends, its question stays, and a late one b
     runs += 1
     call.detach()
     return asks(call, args)
-  }, {}, { ...patient, askTimeoutMs: 50 })
+  }, { askTimeoutMs: 50 })
   const taskId = await started(one!)
   await reaches(two!, taskId, 'input_required')
   await eventually(() => one!.status().calls.running === 0)
@@ -383,7 +381,7 @@ test('a client that cannot be asked what a task asks hurts nobody, and hears wha
       call.detach()
       await call.once('wait', () => new Promise((resolve) => setImmediate(resolve)))
       return (await call.sample({ key: 'said', messages, maxTokens: 9, tools })).model
-    }, {}, patient)
+    })
     const able = { ...capabilities, sampling: { tools: {} } }
     const [one, other] = [servers[0]!, servers.at(-1)!]
     const response = await modern(one, 'tools/call', { name: 'work', arguments: {} }, { capabilities: able })
@@ -410,7 +408,7 @@ test('a session that cannot be asked waits for the result, and another of its cl
     const { servers } = await fleet(t, count, async (call) => {
       await call.once('wait', () => new Promise((resolve) => setTimeout(resolve, 50)))
       return asks(call, {})
-    }, {}, { ...patient, apiKey: [{ id: 'ann', key: 'ann-1234567890' }] })
+    }, { apiKey: [{ id: 'ann', key: 'ann-1234567890' }] })
     const headers = { 'X-API-Key': 'ann-1234567890' }
     const [one, other] = [servers[0]!, servers.at(-1)!]
     const able = await begin(one, '2025-11-25', { elicitation: {} }, headers)
@@ -430,7 +428,6 @@ test('a task that was given up before it was promised is refused, and never with
     call.signal.addEventListener('abort', () => reject(call.signal.reason))
   })
   const { servers: [server], connections: [connection] } = await fleetOf(t, 1, {
-    ...times,
     tools: [
       { name: 'work', task: 'required', run }, { name: 'may', task: 'optional', run: (args, call) => {
         call.detach()

@@ -4,7 +4,7 @@ import { test as alone } from 'node:test'
 import { defineTool } from '../../../lib/index.ts'
 import { test } from '../../fixtures/at-once.ts'
 import { eventually, gate } from '../../fixtures/wire.ts'
-import { deployments, fleetOf, patient, spacesIn } from '../../fixtures/fleet.ts'
+import { deployments, fleetOf, mortal, patient, spacesIn } from '../../fixtures/fleet.ts'
 import { begin, LegacySession, said } from './client.ts'
 import { EventStream } from '../../fixtures/events.ts'
 import type { TestContext } from 'node:test'
@@ -123,11 +123,8 @@ test('what is nobody\'s stream, or another\'s, is not resumed', async (t) => {
   }
 })
 
-/** Of processes that are soon known to be dead. */
-const dying = { leaseMs: 600, storeTimeoutMs: 500 }
-
 test('when the process of a stream has died, each request that is owed there gets an error', async (t) => {
-  const { servers: [one, two], connections: [first] } = await counting(t, 2, dying)
+  const { servers: [one, two], connections: [first] } = await counting(t, 2, mortal)
   const session = await begin(one!)
   const last = await left(session)
   first!.isCut = true
@@ -140,7 +137,7 @@ test('when the process of a stream has died, each request that is owed there get
 })
 
 test('the stream of a session begins anew where its process has died', async (t) => {
-  const { servers: [one, two], connections: [first] } = await counting(t, 2, dying)
+  const { servers: [one, two], connections: [first] } = await counting(t, 2, mortal)
   const session = await begin(one!)
   const stream = await session.listen()
   const { id } = (await stream.event())!
