@@ -48,7 +48,7 @@ function post(
   ])
   const mcp = {
     service: { timers: new Timers(), limits: { heartbeatMs, maxResultBytes: 1_000 } },
-    methods: new Map([[peer.revision, methods]]), stampOf: () => ({}), notifications: { add: () => onLeave },
+    methods: new Map([[peer.revision, methods]]), madeFor: () => ({}), notifications: { add: () => onLeave },
   } as unknown as McpServer
   const exchange = {
     origin: { principal: { id: 'ann', scopes: [] }, onDisconnect: () => {} },

@@ -229,20 +229,20 @@ export function initialize(mcp: McpServer, { id, params }: RequestMessage, sessi
   return formatResult(id, initializeText(mcp, handshake.revision, session !== undefined))
 }
 
-/** The JSON text of the result of `initialize`, made once until the catalog changes. */
+/** The JSON text of the result of `initialize`. `hasStreams`: the client can be notified of changes. */
 export function initializeText(mcp: McpServer, revision: Revision, hasStreams: boolean): string {
-  const key = hasStreams ? `initialize ${revision.name}` : `initialize ${revision.name} without streams`
-  let text = mcp.texts.get(key)
-  if (text === undefined) {
-    text = formatJson({
-      protocolVersion: revision.name,
-      capabilities: capabilitiesOf(mcp, revision, hasStreams),
-      serverInfo: pick('implementation', mcp.implementation, revision),
-      ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
-    })
-    mcp.texts.set(key, text)
-  }
-  return text
+  const made = mcp.madeFor(revision)
+  return hasStreams ? made.greeting ??= greeting(mcp, revision, true)
+    : made.streamless ??= greeting(mcp, revision, false)
+}
+
+function greeting(mcp: McpServer, revision: Revision, hasStreams: boolean): string {
+  return formatJson({
+    protocolVersion: revision.name,
+    capabilities: capabilitiesOf(mcp, revision, hasStreams),
+    serverInfo: pick('implementation', mcp.implementation, revision),
+    ...mcp.options.instructions !== undefined && { instructions: mcp.options.instructions },
+  })
 }
 
 /** `server/discover`. */
@@ -256,7 +256,7 @@ function discover(mcp: McpServer, request: McpRequest): object {
   }
 }
 
-/** The server's capabilities for a revision. `hasStreams`: the client can be notified of changes. */
+/** The server's capabilities for a revision. */
 function capabilitiesOf(mcp: McpServer, revision: Revision, hasStreams: boolean): object {
   const { catalog } = mcp.service
   const listChanged = hasStreams ? { listChanged: true } : {}

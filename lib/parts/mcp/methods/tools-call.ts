@@ -45,7 +45,7 @@ export function encodeToolResult(facts: McpFacts, tool: Tool, result: ToolResult
   const lone = loneText(result)
   if (lone !== undefined) {
     const { mcp, peer: { revision } } = facts
-    const head = revision.stamps ? mcp.stampOf(revision).head : '{'
+    const head = revision.stamps ? mcp.madeFor(revision).head : '{'
     return `${head}"content":[{"type":"text","text":${quote(lone)}}]}`
   }
   const { mcp: { service: { log } }, peer: { revision } } = facts
@@ -83,20 +83,9 @@ function run<T>(
   } catch (error) {
     result = failureOf(facts, tool, error, true)
   }
-  return isThenable(result) ? makeLater(facts, tool, call, result, as)
-    : as(facts, tool, withUsage(call, result))
-}
-
-async function makeLater<T>(
-  facts: McpFacts, tool: Tool, call: LiveCall, later: Promise<ToolResult>, as: Making<T>,
-): Promise<T> {
-  let result
-  try {
-    result = await later
-  } catch (error) {
-    result = failureOf(facts, tool, error, error !== call.reason)
-  }
-  return as(facts, tool, withUsage(call, result))
+  if (!isThenable(result)) return as(facts, tool, withUsage(call, result))
+  const done = (later: ToolResult): T => as(facts, tool, withUsage(call, later))
+  return result.then(done, (error) => done(failureOf(facts, tool, error, error !== call.reason)))
 }
 
 function withUsage({ usage }: LiveCall, result: ToolResult): ToolResult {

@@ -17,8 +17,15 @@ import type { McpLimits, McpSetup } from '../options.ts'
 import type { Revision } from '../protocol/revisions.ts'
 import type { ToolTable } from '../protocol/tools.ts'
 
-/** In every result of newer revisions: the server's `_meta`, and how the JSON text begins. */
-interface Stamp { readonly meta: Readonly<Record<string, unknown>>; readonly head: string }
+/** What is made once for a revision, until the catalog changes. */
+interface Made {
+  /** In every result of newer revisions: the server's `_meta`, and how the JSON text begins. */
+  readonly meta: Readonly<Record<string, unknown>>
+  readonly head: string
+  /** JSON texts of the result of `initialize`, for clients with streams and without. */
+  greeting?: string
+  streamless?: string
+}
 
 /** Characters of all kept texts: each set of scopes has texts of its own, in each revision. */
 const MAX_TEXTS = 16 * 1024 * 1024
@@ -35,7 +42,7 @@ export class McpContext {
   readonly migration: SessionMigration | undefined
   /** JSON texts of lists; emptied when the catalog changes. */
   readonly texts: BoundedMap<string> = new BoundedMap(MAX_TEXTS, ({ length }) => length)
-  readonly #stamps = new Map<Revision, Stamp>()
+  readonly #made = new Map<Revision, Made>()
   /** Only written here. */
   tools: ToolTable
   /** Whether the log has it that a client names an older revision in the header than in the body. */
@@ -55,6 +62,7 @@ export class McpContext {
     service.catalog.onChange(() => {
       this.tools = toolTable(service)
       this.texts.clear()
+      this.#made.clear()
     })
     this.notifications = new Notifications(service.catalog, this.sessions)
     const isKnown = sharedOf(service) !== undefined || !service.seal.isOwn
@@ -83,14 +91,14 @@ export class McpContext {
     this.sessions.closeAll()
   }
 
-  stampOf(revision: Revision): Stamp {
-    let stamp = this.#stamps.get(revision)
-    if (stamp === undefined) {
+  madeFor(revision: Revision): Made {
+    let made = this.#made.get(revision)
+    if (made === undefined) {
       const meta = { [`${META}serverInfo`]: pick('implementation', this.implementation, revision) }
       const head = `${formatJson({ resultType: 'complete', _meta: meta }).slice(0, -1)},`
-      this.#stamps.set(revision, stamp = { meta, head })
+      this.#made.set(revision, made = { meta, head })
     }
-    return stamp
+    return made
   }
 
   /** The server with all the members that any revision has. */

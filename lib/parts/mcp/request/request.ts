@@ -111,7 +111,7 @@ export class McpFacts implements CallFacts {
     return { resultType: 'complete', ...result, _meta: { ...meta, ...this.stamp } }
   }
 
-  get stamp(): Readonly<Record<string, unknown>> { return this.mcp.stampOf(this.peer.revision).meta }
+  get stamp(): Readonly<Record<string, unknown>> { return this.mcp.madeFor(this.peer.revision).meta }
 
   /** What was thrown, as a `Fault`; a defect is logged. */
   faultOf(thrown: unknown): Fault {
