@@ -6,8 +6,7 @@ import { runSteps } from './shared/steps.ts'
 import { letEnd } from '../kernel/util/thenable.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { ContentInput } from '../kernel/define/content.ts'
-import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
-import type { Adapter } from './shared/adapter.ts'
+import type { Adapter, ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
 import type { AgentStep } from './shared/steps.ts'
 
 interface Client {

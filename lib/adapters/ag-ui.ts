@@ -7,8 +7,7 @@ import { Paragraphs, sayThought, sayToolCall, sayToolResult } from './shared/wor
 import { letEnd } from '../kernel/util/thenable.ts'
 import { mainTypeOf } from '../kernel/wire/media.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
-import type { Adapter } from './shared/adapter.ts'
+import type { Adapter, ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
 import type { AttachedFile } from './shared/message.ts'
 import type { AgentStep } from './shared/steps.ts'
 

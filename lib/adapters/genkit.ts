@@ -4,8 +4,7 @@ import { itemsIn, readJson, readMember } from './shared/shape.ts'
 import { Paragraphs, sayThought, sayToolResult, sayUsageOf } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
 import type { CallEvent } from '../kernel/define/event.ts'
-import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
-import type { Adapter } from './shared/adapter.ts'
+import type { Adapter, ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
 
 interface Flow {
   readonly __action: { readonly name: string; readonly inputSchema?: unknown }

@@ -3,8 +3,7 @@ import { asOneText } from './shared/message.ts'
 import { readJson, readMember, textOfParts } from './shared/shape.ts'
 import { sayToolCall, sayToolResult, sayUsageOf } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { Reader, Shown } from '../kernel/define/adapters.ts'
-import type { Adapter } from './shared/adapter.ts'
+import type { Adapter, Reader, Shown } from '../kernel/define/adapters.ts'
 
 /** What one answer of a model, and the tools after it, gave. */
 interface Result {

@@ -4,8 +4,7 @@ import { earlierMessages, presentMessage } from './shared/message.ts'
 import { readMember, textOfParts } from './shared/shape.ts'
 import { Paragraphs, sayToolCall, sayToolResult } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { ReadResult, Reader } from '../kernel/define/adapters.ts'
-import type { Adapter } from './shared/adapter.ts'
+import type { Adapter, ReadResult, Reader } from '../kernel/define/adapters.ts'
 
 type TakeStep = (context: Context, ...rest: readonly unknown[]) => Promise<object>
 

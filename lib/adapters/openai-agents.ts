@@ -8,8 +8,7 @@ import {
   countIn, Paragraphs, ResponseThoughts, sayThought, sayToolCall, sayToolResult, sayUsage,
 } from './shared/work.ts'
 import type { Call } from '../kernel/define/call.ts'
-import type { ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
-import type { Adapter } from './shared/adapter.ts'
+import type { Adapter, ReadResult, Reader, Shown } from '../kernel/define/adapters.ts'
 import type { Approvals, ShownCall } from './shared/approval.ts'
 import type { AttachedFile } from './shared/message.ts'
 import type { PlainMembers } from './shared/shape.ts'

@@ -1,6 +1,6 @@
 /** Runs agents of PraisonAI: one text in, one text out. They print what they say to standard output. */
 import { asOneText } from './shared/message.ts'
-import type { Adapter } from './shared/adapter.ts'
+import type { Adapter } from '../kernel/define/adapters.ts'
 
 interface Theirs { chat(prompt: string): Promise<unknown> }
 

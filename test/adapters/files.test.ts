@@ -10,7 +10,7 @@ import { mastra } from '../../lib/adapters/mastra.ts'
 import { openaiAgents } from '../../lib/adapters/openai-agents.ts'
 import { strands } from '../../lib/adapters/strands.ts'
 import { callOf } from './house.ts'
-import type { Adapter } from '../../lib/adapters/shared/adapter.ts'
+import type { Adapter } from '../../lib/kernel/define/adapters.ts'
 
 const file = (uri: string, mimeType: string) => (
   { type: 'resource', resource: { uri, mimeType, blob: 'AQID' } } as const

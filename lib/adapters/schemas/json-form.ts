@@ -1,7 +1,7 @@
 /** JSON Schemas that are made of a library's schemas: what is missing in them, and how they are changed. */
 import { compile } from '../../kernel/schema/compile.ts'
 import { step } from '../../kernel/schema/error.ts'
-import { isObject } from '../../kernel/schema/rule.ts'
+import { isRecord } from '../../kernel/util/record.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
 
 /** What JSON Schema cannot say. */
@@ -22,7 +22,7 @@ export function gapOf(what: unknown): JsonObject {
 /** The first gap in a form, or number that JSON does not have. */
 export function gapIn(json: unknown, path = ''): Gap | undefined {
   if (typeof json !== 'object' || json === null) return undefined
-  if (isObject(json) && typeof json[GAP] === 'string') return { path, what: json[GAP] }
+  if (isRecord(json) && typeof json[GAP] === 'string') return { path, what: json[GAP] }
   for (const [name, member] of Object.entries(json)) {
     const isOdd = typeof member === 'number' && !Number.isFinite(member)
     const gap = isOdd ? { path, what: String(member) } : gapIn(member, path + step(name))
@@ -36,7 +36,7 @@ export function rewritten(
   json: unknown, change: (one: JsonObject, given: JsonObject) => JsonObject,
 ): unknown {
   if (Array.isArray(json)) return json.map((one) => rewritten(one, change))
-  if (!isObject(json)) return json
+  if (!isRecord(json)) return json
   const members = Object.entries(json).map(([name, one]) => [name, rewritten(one, change)])
   return change(Object.fromEntries(members) as JsonObject, json)
 }
@@ -65,7 +65,7 @@ export function timesOf(json: JsonObject): JsonObject | undefined {
   const { pattern, anyOf, type, ...more } = json
   if (Array.isArray(anyOf)) {
     // What is a text of several things.
-    const several = anyOf.map((one) => isObject(one) ? timesOf(one) ?? one : one)
+    const several = anyOf.map((one) => isRecord(one) ? timesOf(one) ?? one : one)
     return several.every((one, index) => one === anyOf[index]) ? undefined : { ...json, anyOf: several }
   }
   const isText = type === 'string' || (Array.isArray(type) && type.includes('string'))

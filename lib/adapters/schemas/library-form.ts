@@ -3,7 +3,7 @@
  * how zod, valibot and effect keep them. What JSON Schema cannot say is named, with its place.
  */
 import { step } from '../../kernel/schema/error.ts'
-import { isObject } from '../../kernel/schema/rule.ts'
+import { isRecord } from '../../kernel/util/record.ts'
 import { DATE, fits, gapIn, gapOf, isOpen, referenceTo, timesOf } from './json-form.ts'
 import { jsonValue, rawOf, together, wordOf } from './library-part.ts'
 import { itemsIn } from '../shared/shape.ts'
@@ -119,7 +119,7 @@ class Reading {
         return { type: 'array', ...each('prefixItems', items), minItems, ...further(part, 'items', at) }
       }
       case 'object': {
-        const shape = Object.entries(isObject(part.properties) ? part.properties : {})
+        const shape = Object.entries(isRecord(part.properties) ? part.properties : {})
         const required = shape.filter(([, one]) => !this.#isOptional(one)).map(([name]) => name)
         const properties = Object.fromEntries(shape.map(([name, one]) => [name, at(one, 'properties', name)]))
         const others = further(part, 'additionalProperties', at)

@@ -2,7 +2,7 @@
  * A schema of a library in common words, as the reader of each library gives it, and what several libraries
  * call the same.
  */
-import { formatJson } from '../../kernel/wire/json.ts'
+import { jsonCopy } from '../../kernel/wire/json.ts'
 import { itemsIn } from '../shared/shape.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
 import type { Side } from '../../kernel/schema/standard.ts'
@@ -150,8 +150,7 @@ export function wordOf(value: unknown): string {
 /** A value as JSON has it; undefined for what it cannot write. */
 export function jsonValue(value: unknown): unknown {
   try {
-    const text: string | undefined = formatJson(value)
-    return text === undefined ? undefined : JSON.parse(text) as unknown
+    return jsonCopy(value)
   } catch {
     return undefined
   }

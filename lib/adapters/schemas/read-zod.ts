@@ -1,5 +1,5 @@
 /** Reads schemas of zod: version 3, and version 4 with zod/mini. */
-import { isObject } from '../../kernel/schema/rule.ts'
+import { isRecord } from '../../kernel/util/record.ts'
 import { about, hasOwnFlags, keywordsOf, rawOf, together } from './library-part.ts'
 import { itemsIn } from '../shared/shape.ts'
 import type { JsonObject } from '../../kernel/schema/rule.ts'
@@ -89,7 +89,7 @@ function checksOf({ checks, minLength, maxLength, exactLength }: Raw): readonly 
 
 /** The values of an enumeration; one of numbers has its names as values too. */
 function membersOf(entries: unknown): readonly unknown[] {
-  if (!isObject(entries)) return itemsIn(entries)
+  if (!isRecord(entries)) return itemsIn(entries)
   const numbers = new Set(Object.values(entries).filter((value) => typeof value === 'number'))
   return Object.entries(entries).filter(([name]) => !numbers.has(Number(name))).map(([, value]) => value)
 }

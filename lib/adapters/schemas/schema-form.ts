@@ -4,7 +4,7 @@
  * Spec: https://standardschema.dev/json-schema
  */
 import { cut, step } from '../../kernel/schema/error.ts'
-import { isObject } from '../../kernel/schema/rule.ts'
+import { isRecord } from '../../kernel/util/record.ts'
 import { formByHand, isShape, isStandard } from '../../kernel/schema/standard.ts'
 import { DATE, GAP, gapIn, gapOf, isOpen, referenceTo, rewritten, timesOf } from './json-form.ts'
 import { libraryForm } from './library-form.ts'
@@ -184,7 +184,7 @@ function unflagged(json: JsonObject, flagged: ReadonlySet<unknown>): JsonObject 
 /** A form of what comes in, with what the form says of it that it is made into. */
 function completed(input: unknown, output: unknown): unknown {
   if (Array.isArray(input)) return input.map((one, index) => completed(one, itemsIn(output)[index]))
-  if (!isObject(input) || !isObject(output) || GAP in output) return input
+  if (!isRecord(input) || !isRecord(output) || GAP in output) return input
   if (isOpen(input)) return { ...output, ...input }
   const times = output['format'] === DATE.format ? timesOf(input) : undefined
   if (times !== undefined) return times

@@ -8,8 +8,7 @@ import {
 } from './shape.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { loaders } from './loaders.ts'
-import type { AdaptedAgent } from '../../kernel/define/adapters.ts'
-import type { Adapter } from './adapter.ts'
+import type { AdaptedAgent, Adapter } from '../../kernel/define/adapters.ts'
 import type { Has } from './shape.ts'
 
 /** Paths to members, or a function. */

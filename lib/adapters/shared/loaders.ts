@@ -1,7 +1,6 @@
 /** What runs the agents of each framework, and reads what they give: loaded when the first of it comes. */
 import { Later } from '../../kernel/util/later.ts'
-import type { Reader } from '../../kernel/define/adapters.ts'
-import type { Adapter } from './adapter.ts'
+import type { Adapter, Reader } from '../../kernel/define/adapters.ts'
 
 type Framework =
   | 'a2aSdk' | 'adk' | 'agUi' | 'aiSdk' | 'genkit' | 'inngest' | 'langchain' | 'llamaIndex' | 'mastra'

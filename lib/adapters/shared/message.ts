@@ -1,6 +1,7 @@
 /** What an agent gets of a call: the present message with its files, and those before it. */
 import { formatJson } from '../../kernel/wire/json.ts'
 import { mainTypeOf } from '../../kernel/wire/media.ts'
+import { percentDecoded } from '../../kernel/wire/uri.ts'
 import type { Call, ChatMessage } from '../../kernel/define/call.ts'
 import type { Content, ContentInput } from '../../kernel/define/content.ts'
 
@@ -85,9 +86,5 @@ export function fileBlock(
 /** The last part of an address, as in `attachment:my%20report.pdf`. */
 function nameIn(uri: string): string | undefined {
   const last = /(?<![^/:])[^/:]+$/.exec(uri.replace(/[?#].*$/s, ''))?.[0]
-  try {
-    return last && decodeURIComponent(last)
-  } catch {
-    return last
-  }
+  return last && (percentDecoded(last) ?? last)
 }

@@ -69,6 +69,12 @@ export interface Reader {
   makeReader(): ReadResult
 }
 
+/** What runs the agents of one framework. */
+export interface Adapter {
+  /** Yields what a user sees, as it comes. Throws what the agent throws. `agent` is of this framework. */
+  run(agent: object, prompt: string, call: Call): AsyncIterable<Shown>
+}
+
 /** An agent of another framework, ready to be defined. */
 export interface AdaptedAgent {
   /** What it is, as in `an agent of Mastra`. */

@@ -5,8 +5,11 @@
 import { isUint8Array } from 'node:util/types'
 import { nearest } from '../schema/options.ts'
 import { standardBase64 } from '../wire/base64.ts'
+import { isRecord } from '../util/record.ts'
 import { formatJson } from '../wire/json.ts'
 import { mistake } from './fault.ts'
+
+export { isRecord } from '../util/record.ts'
 
 /** Hints for showing a block: for whom, how much it matters (0 to 1), when it changed (ISO 8601). */
 export interface Annotations {
@@ -239,9 +242,4 @@ export function givenMembers(
     }
   }
   return members
-}
-
-/** Whether a value is an object with named members: no array, no null. */
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

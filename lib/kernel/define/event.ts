@@ -47,35 +47,33 @@ const mustBeName = must((value) => typeof value === 'string' && value !== '',
 const mustBeCount = must((value) => Number.isSafeInteger(value) && Number(value) >= 0,
   'write a whole number, zero or above')
 
-const checks: { readonly [T in CallEvent['type']]: Checks<Of<T>> } = {
-  'tool-call': { type: true, id: mustBeName, name: mustBeName, args: true },
-  'tool-result': { type: true, id: mustBeName, name: mustBeString, result: true, isError: mustBeFlag },
-  'reasoning': { type: true, text: mustBeString },
-  'usage': {
+/** What each may have, and an example of what it may not leave out. */
+const forms: { readonly [T in CallEvent['type']]: readonly [Checks<Of<T>>, needed: Partial<Of<T>>] } = {
+  'tool-call': [
+    { type: true, id: mustBeName, name: mustBeName, args: true }, { id: '1', name: 'search' },
+  ],
+  'tool-result': [
+    { type: true, id: mustBeName, name: mustBeString, result: true, isError: mustBeFlag }, { id: '1' },
+  ],
+  'reasoning': [{ type: true, text: mustBeString }, { text: 'Let me see' }],
+  'usage': [{
     type: true, inputTokens: mustBeCount, outputTokens: mustBeCount, cachedInputTokens: mustBeCount,
     reasoningTokens: mustBeCount,
-  },
-}
-
-/** What no event may leave out, with an example. */
-const required: { readonly [T in CallEvent['type']]: Readonly<Record<string, unknown>> } = {
-  'tool-call': { id: '1', name: 'search' },
-  'tool-result': { id: '1' },
-  'reasoning': { text: 'Let me see' },
-  'usage': { inputTokens: 20, outputTokens: 5 },
+  }, { inputTokens: 20, outputTokens: 5 }],
 }
 
 /** Throws `TypeError` for what is no event. */
 export function checkEvent(event: CallEvent): void {
   requireDefinition('call.event', event, `{ type: 'tool-call', id: '1', name: 'search', args: { … } }`)
   const { type } = event
-  if (!Object.hasOwn(checks, type)) {
-    const types = Object.keys(checks).map((one) => `'${one}'`).join(', ')
+  if (!Object.hasOwn(forms, type)) {
+    const types = Object.keys(forms).map((one) => `'${one}'`).join(', ')
     throw new TypeError(`call.event has the type ${show(type)}; write one of ${types}`)
   }
   const owner = `call.event of the type '${type}'`
-  checkMembers(owner, event, checks[type])
-  for (const [member, example] of Object.entries(required[type])) {
+  const [checks, needed] = forms[type]
+  checkMembers(owner, event, checks)
+  for (const [member, example] of Object.entries(needed)) {
     if (Reflect.get(event, member) !== undefined) continue
     throw new TypeError(`${owner} needs '${member}', as in ${member}: ${show(example)}`)
   }

@@ -4,7 +4,7 @@
  */
 import { isThenable, letEnd } from '../util/thenable.ts'
 import { WholeCharacters } from '../wire/characters.ts'
-import { formatJson } from '../wire/json.ts'
+import { formatJson, jsonCopy } from '../wire/json.ts'
 import { isPlainText, isRecord, text, textOf } from './content.ts'
 import { Fault } from './fault.ts'
 import { isPlain, show } from './validate.ts'
@@ -194,8 +194,7 @@ export function jsonOf(owner: string, value: unknown): string {
 export function withoutToJson(value: unknown, json?: string): unknown {
   if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value
   if (typeof value.toJSON !== 'function') return value
-  const text: string | undefined = json ?? formatJson(value)
-  return text === undefined ? undefined : JSON.parse(text)
+  return json === undefined ? jsonCopy(value) : JSON.parse(json)
 }
 
 /** What JSON has lost of a value that it could write: so there is no circle in it. */

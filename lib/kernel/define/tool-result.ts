@@ -5,7 +5,7 @@
  */
 import { summarize } from '../schema/compile.ts'
 import { andThen, isThenable } from '../util/thenable.ts'
-import { formatJson } from '../wire/json.ts'
+import { formatJson, jsonCopy } from '../wire/json.ts'
 import { blockOf, contentOf, isContent, isPlainText, isRecord, isTyped, text, textOf } from './content.ts'
 import {
   ContentBuilder, foreignTo, isAsyncIterable, isIterable, jsonOf, readPieces, withoutToJson,
@@ -91,12 +91,12 @@ export function conforming(
   const { structuredContent } = result
   const given = structuredContent === undefined ? loneText(result) : structuredContent
   const isInstance = isOfClass(given)
-  const checked = output.check(isInstance ? asJson(given) : given, maxSteps)
+  const checked = output.check(isInstance ? jsonCopy(given) : given, maxSteps)
   const isFine = !isThenable(checked) && checked.errors.length === 0
   if (isFine && checked.value === structuredContent) return result
   return andThen(checked, (first) => {
     if (isInstance || !isObject(given) || first.errors.length === 0) return checkedResult(tool, result, first)
-    return andThen(output.check(asJson(given), maxSteps), (last) => checkedResult(tool, result, last))
+    return andThen(output.check(jsonCopy(given), maxSteps), (last) => checkedResult(tool, result, last))
   })
 }
 
@@ -114,11 +114,6 @@ function isObject(value: unknown): value is object {
 /** What such an object inherits is not sent. */
 function isOfClass(value: unknown): value is object {
   return isObject(value) && !Array.isArray(value) && !isPlain(value)
-}
-
-function asJson(given: object): unknown {
-  const json: string | undefined = formatJson(given)
-  return json === undefined ? undefined : JSON.parse(json)
 }
 
 function loneText({ content }: ToolResult): string | undefined {

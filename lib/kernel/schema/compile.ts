@@ -7,7 +7,7 @@
 import { errorAt, summarize } from './error.ts'
 import { fillIn, newDefault, planOf } from './fill.ts'
 import { compileLimits } from './limits.ts'
-import { linker } from './link.ts'
+import { Linker } from './link.ts'
 import { broken, register, split } from './resource.ts'
 import { isSchema } from './rule.ts'
 import { Exhausted, pass, ValidationRun } from './run.ts'
@@ -55,7 +55,7 @@ export function compileWithin(schema: JsonSchema, options: CompileOptions = {}):
   if (!isSchema(schema)) throw new TypeError('A JSON Schema is an object or a boolean; write {} for anything')
   const registry = register(given(options.schemas), bounds)
   const root = registry.add(schema, '')
-  const schemas = linker(registry, bounds)
+  const schemas = new Linker(registry, bounds)
   const [check = pass] = schemas.link([root])
   if (!bounds.defaults || !schemas.hasDefaults) return validator(check, root, undefined, bounds)
   const plan = planFor(root, registry, (locations) => schemas.link(locations), bounds)

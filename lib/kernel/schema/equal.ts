@@ -1,6 +1,6 @@
 /** Equality of JSON values (2020-12 core §4.2.2): by content, whatever the order of an object's members. */
+import { isRecord } from '../util/record.ts'
 import { COMPARISON, GLANCE, UNIQUE, namesOf } from './run.ts'
-import { isObject } from './rule.ts'
 import type { Fuel } from './run.ts'
 
 /** The stack is finite, and no honest value is nested so deeply. */
@@ -78,7 +78,7 @@ function isEqual(one: unknown, other: unknown, fuel: Fuel, depth: number): boole
     return Array.isArray(other) && one.length === other.length
       && one.every((item, index) => isEqual(item, other[index], fuel, depth + 1))
   }
-  if (!isObject(one) || !isObject(other)) return false
+  if (!isRecord(one) || !isRecord(other)) return false
   const names = namesOf(one, fuel)
   return names.length === namesOf(other, fuel).length
     && names.every((name) => Object.hasOwn(other, name) && isEqual(one[name], other[name], fuel, depth + 1))
@@ -91,7 +91,7 @@ function digest(value: unknown, fuel: Fuel, depth: number): number {
   if (depth > MAX_DEPTH) return 0
   fuel.pay(COMPARISON)
   let sum = 1
-  if (isObject(value)) {
+  if (isRecord(value)) {
     for (const name of namesOf(value, fuel)) {
       sum += Math.imul(digestOf(name, fuel) | 1, digest(value[name], fuel, depth + 1))
     }

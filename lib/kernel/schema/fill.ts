@@ -4,8 +4,9 @@
  * `$ref` lead; not what is in branches. What was given is left as it is: what changes is a copy.
  * Spec: https://json-schema.org/draft/2020-12/json-schema-validation §9.2
  */
+import { isRecord } from '../util/record.ts'
 import { broken } from './resource.ts'
-import { isInherited, isObject, read, rulesOf } from './rule.ts'
+import { isInherited, read, rulesOf } from './rule.ts'
 import { CHARACTER, LIGHT, STEP } from './run.ts'
 import type { Key } from './error.ts'
 import type { SchemaLocation, Registry } from './resource.ts'
@@ -57,14 +58,14 @@ export function planOf(
 
   function complete(plan: Plan, location: SchemaLocation): Plan {
     const { schema, resource: { dialect }, at } = location
-    if (!isObject(schema) || dialect === undefined) return plan
+    if (!isRecord(schema) || dialect === undefined) return plan
     for (const [keyword] of rulesOf(schema, dialect, { pay: (parts) => registry.work.pay(parts, at) })) {
       const value = schema[keyword]
       const inside = (inner: unknown, ...steps: Key[]): SchemaLocation =>
         registry.inside(location, inner, [keyword, ...steps])
-      if (keyword === 'properties' && isObject(value)) {
+      if (keyword === 'properties' && isRecord(value)) {
         for (const [name, inner] of Object.entries(value)) addPart(plan, name, inside(inner, name))
-      } else if (keyword === 'items' && isObject(value)) {
+      } else if (keyword === 'items' && isRecord(value)) {
         const { prefixItems } = schema
         const ofItems = fresh(inside(value))
         const from = Array.isArray(prefixItems) ? prefixItems.length : 0
@@ -98,7 +99,7 @@ function isEmpty({ parts, items, also }: Plan): boolean {
 }
 
 function defaultOf({ schema, at }: SchemaLocation): string | undefined {
-  const value = isObject(schema) ? schema['default'] : undefined
+  const value = isRecord(schema) ? schema['default'] : undefined
   if (value === undefined) return undefined
   try {
     const json: string | undefined = JSON.stringify(value)
@@ -113,7 +114,7 @@ function defaultOf({ schema, at }: SchemaLocation): string | undefined {
 export function fillIn(value: unknown, { parts, items, also }: Plan, run: ValidationRun): unknown {
   run.enter(1)
   let filled = value
-  if (isObject(value)) filled = fillObject(value, parts, run)
+  if (isRecord(value)) filled = fillObject(value, parts, run)
   else if (Array.isArray(value) && items !== undefined) filled = fillItems(value, items.from, items.plan, run)
   for (const plan of also) filled = fillIn(filled, plan, run)
   run.leave(1)

@@ -1,5 +1,6 @@
 /** The kinds of values that keywords have. Where the metaschemas have a word for a kind, it is its name. */
-import { isObject, isSchema } from './rule.ts'
+import { isRecord } from '../util/record.ts'
+import { isSchema } from './rule.ts'
 import type { JsonObject, Kind } from './rule.ts'
 
 const text = { type: 'string' }
@@ -52,13 +53,13 @@ export const anchor: Kind<string> =
 export const array: Kind<readonly unknown[]> = [isList, 'an array', someArray]
 export const stringArray: Kind<readonly string[]> =
   [areNames, 'an array of names, ["name"], on the object that has the properties', texts]
-export const map: Kind<JsonObject> = [isObject, 'an object', { type: 'object' }]
-export const stringArrayMap: Kind<JsonObject> = [isObject, 'an object: { "name": ["other"] }', mapOf(texts)]
+export const map: Kind<JsonObject> = [isRecord, 'an object', { type: 'object' }]
+export const stringArrayMap: Kind<JsonObject> = [isRecord, 'an object: { "name": ["other"] }', mapOf(texts)]
 export const schema: Kind<unknown> = [isSchema, aSchema, itself, 'schemas']
 export const itemSchema: Kind<unknown> =
   [isSchema, `${aSchema}; for a list of them write "prefixItems"`, itself, 'schemas']
 export const schemaArray: Kind<readonly unknown[]> =
   [isFullList, 'a non-empty array of schemas', listOf, 'schemas']
 export const schemaOrList: Kind<unknown> = [isEither, 'a schema or an array of schemas', either, 'schemas']
-export const schemaMap: Kind<JsonObject> = [isObject, aMap, mapOf, 'map']
-export const mixedMap: Kind<JsonObject> = [isObject, aMap, mixed, 'map']
+export const schemaMap: Kind<JsonObject> = [isRecord, aMap, mapOf, 'map']
+export const mixedMap: Kind<JsonObject> = [isRecord, aMap, mixed, 'map']

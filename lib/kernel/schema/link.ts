@@ -55,13 +55,8 @@ interface Lead { readonly at: Place; readonly to: Set<Node> }
 const KNOWN = 'write "https://json-schema.org/draft/2020-12/schema" or '
   + '"http://json-schema.org/draft-07/schema#", or give its metaschema in the option "schemas"'
 
-/** Makes what compiles a schema and all that it refers to, once for all that are given to it. */
-export function linker(registry: Registry, limits: CompileLimits): Pick<Linker, 'link' | 'hasDefaults'> {
-  return new Linker(registry, limits)
-}
-
-/** Knows what references name, and compiles that once for all of them. */
-class Linker {
+/** Compiles schemas and all that they refer to: what references name, once for all of them. */
+export class Linker {
   readonly registry: Registry
   readonly limits: CompileLimits
   /** Whether a subschema was met that has a default. */

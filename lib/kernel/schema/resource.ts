@@ -5,9 +5,10 @@
  * keyword is no identifier. Documents given beside the schema are walked when something refers to them.
  * Nothing is fetched.
  */
+import { isRecord } from '../util/record.ts'
 import { dialectsByUri, metaschemas, usualDialect, vocabulariesByUri } from './dialects.ts'
 import { cut, pointerOf } from './error.ts'
-import { dialect as newDialect, isObject } from './rule.ts'
+import { dialect as newDialect } from './rule.ts'
 import { CHARACTER, namesOf, STEP } from './run.ts'
 import type { Key } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
@@ -181,20 +182,20 @@ export function register(
     if (++subschemas > limits.maxSubschemas) throw broken(at, 'is one subschema too many (maxSubschemas)')
     const fuel: Fuel = { pay: (parts) => work.pay(parts, at) }
     fuel.pay(WALK)
-    const fields = isObject(schema) ? schema : {}
+    const fields = isRecord(schema) ? schema : {}
     const location = enter(schema, fields, around, at, depth === 0)
     const { rules } = location.resource.dialect ?? usual
     for (const keyword of namesOf(fields, fuel)) {
       const holds = rules.get(keyword)?.kind[3]
       const value = fields[keyword]
       if (holds === undefined || typeof value !== 'object' || value === null) continue
-      if (holds === 'schemas' && isObject(value)) {
+      if (holds === 'schemas' && isRecord(value)) {
         walk(value, location.resource, { from: at, keys: [keyword] }, depth + 1)
         continue
       }
       for (const key of namesOf(value, fuel)) {
         const inner: unknown = Reflect.get(value, key)
-        if (isObject(inner)) walk(inner, location.resource, { from: at, keys: [keyword, key] }, depth + 1)
+        if (isRecord(inner)) walk(inner, location.resource, { from: at, keys: [keyword, key] }, depth + 1)
       }
     }
     return location
@@ -236,9 +237,9 @@ export function register(
     const name = text(fields, '$schema').replace(/#$/, '')
     if (!name) return outer
     const metaschema = given.get(name)
-    if (dialectsByUri.has(name) || !isObject(metaschema) || depth > 8) return dialectsByUri.get(name)
+    if (dialectsByUri.has(name) || !isRecord(metaschema) || depth > 8) return dialectsByUri.get(name)
     const { $vocabulary } = metaschema
-    if (!isObject($vocabulary)) return dialectOf(metaschema, undefined, depth + 1)
+    if (!isRecord($vocabulary)) return dialectOf(metaschema, undefined, depth + 1)
     const rules = Object.entries($vocabulary).flatMap(([uri, required]): [string, Rule][] => {
       const vocabulary = vocabulariesByUri.get(uri)
       if (vocabulary || required !== true) return [...vocabulary ?? []]

@@ -2,6 +2,7 @@
  * A keyword is a rule, which makes a check of the keyword's value; a dialect is a table of rules. A rule
  * knows its own keyword and may read its neighbours; all else comes through the `Site`.
  */
+import { isRecord } from '../util/record.ts'
 import { namesOf } from './run.ts'
 import type { Failure, Key, Names } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
@@ -86,10 +87,6 @@ export function rule<T>(kind: Kind<T>, compile?: Rule<T>['compile'], phase?: Rul
   return { kind, phase, ...compile && { compile } }
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Whether it is a JSON Schema that a library wrote, which can check values too, as zod's are. */
 export function isWritten(schema: object): boolean {
   const own = Object.getOwnPropertyDescriptor(schema, '~standard')
@@ -97,7 +94,7 @@ export function isWritten(schema: object): boolean {
 }
 
 export function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'boolean' || isObject(value)
+  return typeof value === 'boolean' || isRecord(value)
 }
 
 /** The rules of the keywords that a schema has and its dialect knows, in the order of the dialect. */

@@ -3,11 +3,12 @@
  * is checked out. It knows no library: what else is published of a library's schema, its caller gives.
  * Spec: https://standardschema.dev (Standard Schema v1), https://standardschema.dev/json-schema
  */
+import { isRecord } from '../util/record.ts'
 import { isThenable } from '../util/thenable.ts'
 import { compile, compileWithin } from './compile.ts'
 import { cut, errorAt, failureOf, pointerOf } from './error.ts'
 import { compileLimits } from './limits.ts'
-import { isObject, isWritten } from './rule.ts'
+import { isWritten } from './rule.ts'
 import type { Findings, SchemaError } from './error.ts'
 import type { CompileOptions, JsonSchema } from './limits.ts'
 import type { JsonObject } from './rule.ts'
@@ -109,7 +110,7 @@ function ownForm(schema: StandardSchema, side: Side, member: string): JsonObject
   let cause: unknown
   try {
     const json = jsonSchema[side]({ target: 'draft-2020-12' })
-    if (isObject(json)) return json
+    if (isRecord(json)) return json
   } catch (error) {
     cause = error
   }
@@ -127,7 +128,7 @@ export function formByHand(member: string, json = `{ type: 'object', properties:
 /** Whether a schema is a Standard Schema; some libraries make them functions. */
 export function isStandard(schema: unknown): schema is StandardSchema {
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null) return false
-  return '~standard' in schema && isObject(schema['~standard'])
+  return '~standard' in schema && isRecord(schema['~standard'])
     && typeof schema['~standard']['validate'] === 'function'
 }
 

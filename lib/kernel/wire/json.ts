@@ -7,6 +7,12 @@ export function isStrings(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
+/** A copy of a value as JSON has it; undefined for what it has nothing of. Throws as `formatJson` does. */
+export function jsonCopy(value: unknown): unknown {
+  const json: string | undefined = formatJson(value)
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
 type Replacer = (name: string, value: unknown) => unknown
 
 /**

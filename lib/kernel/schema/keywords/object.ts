@@ -4,11 +4,12 @@
  * What every object inherits is none of its properties, whatever they are called. A property that is
  * `undefined` counts as absent, which it is in JSON.
  */
+import { isRecord } from '../../util/record.ts'
 import { list } from '../error.ts'
 import { all, EVALUATED, LIGHT, namesOf, STEP } from '../run.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
-import { isInherited, isObject, read, rule } from '../rule.ts'
+import { isInherited, read, rule } from '../rule.ts'
 import type { Matches } from '../pattern.ts'
 import type { Failure } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
@@ -40,7 +41,7 @@ export const properties: Rule = rule(kind.schemaMap, (site, schemas) => {
   // The runtime remembers where an object has its members, but not so many of them.
   const cost = parts.length * (parts.length > MANY_PARTS ? FORGOTTEN : LIGHT)
   return (object, run) => {
-    if (!isObject(object)) return true
+    if (!isRecord(object)) return true
     run.pay(cost)
     let found = 0
     for (const part of parts) {
@@ -118,12 +119,12 @@ export const dependencies: Rule = rule(kind.mixedMap, (site, map) => dependent(s
 
 function keysOf(site: Site, neighbour: string): readonly string[] {
   const value = site.beside(neighbour)
-  return isObject(value) ? site.namesOf(value) : []
+  return isRecord(value) ? site.namesOf(value) : []
 }
 
 function members(check: MembersCheck): Check {
   return (object, run) => {
-    if (!isObject(object)) return true
+    if (!isRecord(object)) return true
     const names = namesOf(object, run)
     run.pay(NAMES + names.length * LIGHT)
     return check(object, names, run)
@@ -174,7 +175,7 @@ function demand(names: readonly string[], failure: Failure): Check {
   const properties = names.map((name) => ({ name, isInherited: isInherited(name) }))
   const cost = names.length * LIGHT
   return (object, run) => {
-    if (!isObject(object)) return true
+    if (!isRecord(object)) return true
     run.pay(cost)
     return properties.every((property) =>
       read(object, property) !== undefined || run.fails(failure, undefined, property.name))
@@ -191,7 +192,7 @@ function dependent(site: Site, map: JsonObject, isNames: (value: unknown) => boo
 
 function where(name: string, check: Check): Check {
   const property = { name, isInherited: isInherited(name) }
-  return (object, run) => !isObject(object) || read(object, property) === undefined || check(object, run)
+  return (object, run) => !isRecord(object) || read(object, property) === undefined || check(object, run)
 }
 
 function demandBeside(site: Site, name: string, names: unknown): Check {

@@ -2,13 +2,14 @@
  * Keywords for any value and for what is in a string, and those that bound a number, or how much there is of
  * something (2020-12 validation §6.1 to §6.5, §7).
  */
+import { isRecord } from '../../util/record.ts'
 import { isAmong } from '../equal.ts'
 import { count, list, phraseOf } from '../error.ts'
 import { formats } from '../format.ts'
 import { CHARACTER, LIGHT, namesOf, pass, STEP } from '../run.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
-import { isObject, rule } from '../rule.ts'
+import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
 import type { Check, Fuel } from '../run.ts'
 
@@ -26,7 +27,7 @@ const types: ReadonlyMap<unknown, (value: unknown) => boolean> = new Map([
   ['number', Number.isFinite],
   ['boolean', (value) => typeof value === 'boolean'],
   ['integer', Number.isInteger],
-  ['object', isObject],
+  ['object', isRecord],
   ['array', Array.isArray],
   ['null', (value) => value === null],
 ])
@@ -118,7 +119,7 @@ function items(value: unknown): number | undefined {
 }
 
 function properties(value: unknown, _: number, fuel: Fuel): number | undefined {
-  return isObject(value) ? namesOf(value, fuel).length : undefined
+  return isRecord(value) ? namesOf(value, fuel).length : undefined
 }
 
 function characters(value: unknown, limit: number, fuel: Fuel): number | undefined {
