@@ -16,7 +16,6 @@ const WORDS = new RegExp([
 /** The words that stand in a file all the same, in code or in comments, and why. A step takes rows away. */
 const spoken: readonly (readonly [path: string, words: string, why: string])[] = [
   ['lib/kernel/define/call.ts', 'a2a acp mcp', 'the type of call.protocol names what the preset serves'],
-  ['lib/kernel/http/message/exchange.ts', 'a2a mcp', 'the one scan of headers has a fixed shape'],
   ['lib/kernel/http/message/headers.ts', 'a2a mcp', 'the one scan of headers has a fixed shape'],
 ]
 

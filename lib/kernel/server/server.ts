@@ -7,7 +7,7 @@ import { createAuthenticator } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
 import { ProtectedResource } from '../http/access/protected-resource.ts'
 import { createRateLimits } from '../http/access/rate.ts'
-import { createRouteTable } from '../http/message/router.ts'
+import { createRouter } from '../http/message/router.ts'
 import { BodyBudget } from '../http/server/body.ts'
 import { createGate } from '../http/server/gate.ts'
 import { closedError, createListener } from '../http/server/listener.ts'
@@ -172,7 +172,7 @@ function assemble(
   const streams = new Streams(limits, log)
   const budget = new BodyBudget(limits.maxBodiesBytes)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
-  const router = createRouteTable(endpoints, mountPath)
+  const router = createRouter(endpoints, mountPath)
   const shared: GateOptions = {
     name, resource, router, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
     listing: `${mountPath}${isServed('/') ? '/' : '/health'}`,

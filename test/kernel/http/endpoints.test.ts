@@ -16,7 +16,7 @@ import { createListener } from '../../../lib/kernel/http/server/listener.ts'
 import { DeferredStream } from '../../../lib/floors/kept-streams/deferred-stream.ts'
 import { eventReader } from '../../../lib/floors/outbound/event-reader.ts'
 import { createObserver } from '../../../lib/kernel/http/server/observer.ts'
-import { createRouteTable } from '../../../lib/kernel/http/message/router.ts'
+import { createRouter } from '../../../lib/kernel/http/message/router.ts'
 import { Streams } from '../../../lib/kernel/http/stream/sink.ts'
 import { EVENT_STREAM, formatEvent } from '../../../lib/kernel/wire/sse.ts'
 import { dial, eventually, request } from '../../fixtures/kernel.ts'
@@ -39,7 +39,7 @@ async function house(
   const options: GateOptions = {
     name: 'House', limits, budget, log, anonymous, mountPath: '', publicUrl: undefined, proxies: 0,
     listing: '/', rateLimits: undefined, streams,
-    router: createRouteTable(endpoints), guard: createGuard({}),
+    router: createRouter(endpoints), guard: createGuard({}),
     state: { authenticator: undefined, isDraining: false },
   }
   const means = { ...options, gate: createGate(options), observer: createObserver(undefined, false, log) }

@@ -8,7 +8,7 @@ import { PlainLease } from '../../../lib/kernel/util/quota.ts'
 import { createGate } from '../../../lib/kernel/http/server/gate.ts'
 import { createGuard } from '../../../lib/kernel/http/access/guard.ts'
 import { Streams } from '../../../lib/kernel/http/stream/sink.ts'
-import { createRouteTable } from '../../../lib/kernel/http/message/router.ts'
+import { createRouter } from '../../../lib/kernel/http/message/router.ts'
 import type { Endpoint, Refusal, Reply } from '../../../lib/kernel/http/message/exchange.ts'
 import type { Authenticator } from '../../../lib/kernel/http/access/auth.ts'
 import type { Gate, GateOptions } from '../../../lib/kernel/http/server/gate.ts'
@@ -31,7 +31,7 @@ function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>)
   const gate = createGate({
     name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults.maxBodiesBytes),
     log: () => {}, anonymous, listing: '/',
-    router: createRouteTable(endpoints), guard: createGuard({}),
+    router: createRouter(endpoints), guard: createGuard({}),
     state: { authenticator: undefined, isDraining: false },
     mountPath: '', publicUrl: undefined, proxies: 0, rateLimits: undefined,
     streams: new Streams(kernelDefaults, () => {}), ...options,
@@ -315,7 +315,7 @@ const mounted: readonly (readonly [target: string, path: string, status: number 
 
 test('below a mount path everything is where it was, above it is nothing', () => {
   for (const [target, path, status] of mounted) {
-    const request = requestOf({ mountPath: '/team' }, { target })
+    const request = requestOf({ mountPath: '/team', router: createRouter(endpoints, '/team') }, { target })
     assert.equal(request.path, path, target)
     assert.equal(request.refusal?.status, status, target)
   }

@@ -4,7 +4,7 @@ import { createGuard, isLoopback } from '../../../lib/kernel/http/access/guard.t
 import { readHead } from '../../../lib/kernel/http/message/headers.ts'
 import { heldBytes } from '../../fixtures/heap.ts'
 import type { Bind, GuardOptions } from '../../../lib/kernel/http/access/guard.ts'
-import type { KnownHeaders } from '../../../lib/kernel/http/message/exchange.ts'
+import type { KnownHeaders } from '../../../lib/kernel/http/message/headers.ts'
 
 
 function head(host?: string, origin?: string): KnownHeaders {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createRouteTable, parseTarget } from '../../../lib/kernel/http/message/router.ts'
+import { createRouter, parseTarget } from '../../../lib/kernel/http/message/router.ts'
 import type { Endpoint } from '../../../lib/kernel/http/message/exchange.ts'
 
 function endpoint(path: string, ...methods: string[]): Endpoint {
   return { path, methods, handle: () => ({ status: 200 }), refuse: ({ status }) => ({ status }) }
 }
 
-const router = createRouteTable([
+const router = createRouter([
   endpoint('/', 'GET'), endpoint('/', 'POST'), endpoint('/agents', 'GET', 'POST'),
   endpoint('/agents/list', 'GET'), endpoint('/agents/{agent}', 'POST'), endpoint('/agents/{agent}', 'GET'),
   endpoint('/agents/{agent}/a2a', 'POST'), endpoint('/tasks/{id}', 'GET'),
@@ -44,7 +44,7 @@ const found: readonly (readonly [method: string, path: string, endpoint: string,
 
 test('method and path lead to one endpoint, with what its names stand for', () => {
   for (const [method, path, expected, params = {}] of found) {
-    const match = router.match(method, path)
+    const match = router(method, path)
     assert.equal(match.endpoint?.path, expected, `${method} ${path}`)
     assert.deepEqual(Object.fromEntries(match.params), params)
   }
@@ -69,22 +69,27 @@ const missed: readonly (readonly [method: string, path: string, allowed: readonl
   ['GET', '/tasks/7:cancel', ['POST']],
 ]
 
-test('what stands outside the mount path is found there, and inside where there is none', () => {
-  const endpoints = [endpoint('/', 'GET'), { ...endpoint('/.well-known/x', 'GET'), outsideMount: true }]
-  const whole = createRouteTable(endpoints)
-  assert.equal(whole.match('GET', '/.well-known/x').endpoint?.path, '/.well-known/x')
-  assert.equal(whole.matchOutside('GET', '/.well-known/x').endpoint, undefined)
-  const mounted = createRouteTable(endpoints, '/team')
-  assert.equal(mounted.match('GET', '/.well-known/x').endpoint, undefined)
-  assert.equal(mounted.match('GET', '/').endpoint?.path, '/')
-  assert.equal(mounted.matchOutside('GET', '/.well-known/x').endpoint?.path, '/.well-known/x')
-  assert.equal(mounted.matchOutside('POST', '/.well-known/x').neighbor?.path, '/.well-known/x')
-  assert.equal(mounted.matchOutside('GET', '/').endpoint, undefined)
+test('what stands outside the mount path is found there, and everything else below it', () => {
+  const endpoints = [
+    endpoint('/', 'GET'), endpoint('/a/{id}', 'GET'), { ...endpoint('/b', 'GET'), refusesBelow: '/b/' },
+    { ...endpoint('/.well-known/x', 'GET'), outsideMount: true },
+  ]
+  const whole = createRouter(endpoints)
+  assert.equal(whole('GET', '/.well-known/x').endpoint?.path, '/.well-known/x')
+  const mounted = createRouter(endpoints, '/team')
+  for (const path of ['/team', '/team/']) assert.equal(mounted('GET', path).endpoint?.path, '/')
+  assert.equal(mounted('GET', '/team/a/7').params.get('id'), '7')
+  assert.equal(mounted('GET', '/team/b/c').neighbor?.path, '/b')
+  assert.equal(mounted('GET', '/.well-known/x').endpoint?.path, '/.well-known/x')
+  assert.equal(mounted('POST', '/.well-known/x').neighbor?.path, '/.well-known/x')
+  for (const path of ['/team/.well-known/x', '/', '/a/7', '/b/c', '/teama/7', '/team//']) {
+    assert.deepEqual(mounted('GET', path), whole('GET', '//'), path)
+  }
 })
 
 test('what is not there says which methods the path has', () => {
   for (const [method, path, allowed] of missed) {
-    const match = router.match(method, path)
+    const match = router(method, path)
     assert.equal(match.endpoint, undefined, `${method} ${path}`)
     assert.deepEqual(match.allowed, allowed, `${method} ${path}`)
   }
@@ -99,9 +104,9 @@ const meetings: readonly (readonly [Endpoint, Endpoint])[] = [
 
 test('two endpoints on one path and method are a mistake, whatever their names are called', () => {
   for (const pair of meetings) {
-    assert.throws(() => createRouteTable(pair), /^TypeError: Two routes meet at .*; change/)
+    assert.throws(() => createRouter(pair), /^TypeError: Two routes meet at .*; change/)
   }
-  createRouteTable([
+  createRouter([
     endpoint('/tasks/{id}', 'GET'), endpoint('/tasks/{agent}', 'POST'),
     endpoint('/messages/', 'POST'),
   endpoint('/tasks/{id}:cancel', 'POST'),
@@ -110,25 +115,25 @@ test('two endpoints on one path and method are a mistake, whatever their names a
 
 test('a name that nothing can have is an unknown path for each method that is not served there', () => {
   const task = { ...endpoint('/tasks/{id}', 'GET'), mayName: () => false }
-  const table = createRouteTable([task, endpoint('/tasks/{id}/notes', 'GET')])
-  const { endpoint: none, neighbor, allowed } = table.match('POST', '/tasks/7')
+  const table = createRouter([task, endpoint('/tasks/{id}/notes', 'GET')])
+  const { endpoint: none, neighbor, allowed } = table('POST', '/tasks/7')
   assert.deepEqual([none, neighbor, allowed], [undefined, task, []])
-  assert.equal(table.match('GET', '/tasks/7').endpoint, task)
+  assert.equal(table('GET', '/tasks/7').endpoint, task)
   // A page may ask before each of them.
-  assert.deepEqual(table.match('OPTIONS', '/tasks/7').allowed, ['GET', 'HEAD'])
-  assert.deepEqual(table.match('POST', '/tasks/7/notes').allowed, ['GET', 'HEAD'])
+  assert.deepEqual(table('OPTIONS', '/tasks/7').allowed, ['GET', 'HEAD'])
+  assert.deepEqual(table('POST', '/tasks/7/notes').allowed, ['GET', 'HEAD'])
 })
 
 test('what is not there may be refused in the form of its neighbourhood, and nowhere else', () => {
   const models = { ...endpoint('/v1/models', 'GET'), refusesBelow: '/v1/' }
-  const table = createRouteTable([models, endpoint('/v1/models/{id}', 'GET'), endpoint('/', 'GET')])
+  const table = createRouter([models, endpoint('/v1/models/{id}', 'GET'), endpoint('/', 'GET')])
   for (const path of ['/v1/', '/v1/other', '/v1/other/deeper', '/v1/models/a/b']) {
-    const { endpoint: found, neighbor, allowed } = table.match('GET', path)
+    const { endpoint: found, neighbor, allowed } = table('GET', path)
     assert.deepEqual([found, neighbor, allowed], [undefined, models, []], path)
   }
-  assert.deepEqual(table.match('POST', '/v1/models/a').allowed, ['GET', 'HEAD'])
+  assert.deepEqual(table('POST', '/v1/models/a').allowed, ['GET', 'HEAD'])
   for (const path of ['/v1', '/v1models', '/other', '/v']) {
-    assert.equal(table.match('GET', path).neighbor, undefined, path)
+    assert.equal(table('GET', path).neighbor, undefined, path)
   }
 })
 

@@ -13,7 +13,7 @@ import { formatJson, isStrings } from '../../wire/json.ts'
 import { bearerOf, createKeys, principalOf } from './keys.ts'
 import type { KernelLimits } from '../../define/limits.ts'
 import type { Principal } from '../../define/principal.ts'
-import type { KnownHeaders } from '../message/exchange.ts'
+import type { KnownHeaders } from '../message/headers.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { NamedKey, TokenInfo } from './keys.ts'
 

@@ -8,7 +8,8 @@
 import { asciiHost } from '../../wire/uri.ts'
 import { authorityOf, isSameHost, parseHost } from '../message/address.ts'
 import type { NamedHost } from '../message/address.ts'
-import type { Endpoint, KnownHeaders, Objection } from '../message/exchange.ts'
+import type { Endpoint, Objection } from '../message/exchange.ts'
+import type { KnownHeaders } from '../message/headers.ts'
 
 export interface GuardOptions {
   /** Names of this server, with or without a port. `*` disables the check. */

@@ -10,7 +10,7 @@ import { problemReply } from '../../wire/problem.ts'
 import { percentDecoded } from '../../wire/uri.ts'
 import { withoutSlash } from '../message/router.ts'
 import type { Endpoint, Exchange, Reply } from '../message/exchange.ts'
-import type { RouteTable } from '../message/router.ts'
+import type { Routing } from '../message/router.ts'
 import type { Authorization } from './auth.ts'
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource'
@@ -51,16 +51,16 @@ export class ProtectedResource {
   readonly #prefix: string
   /** What `auth.resource` stands for; undefined: all. */
   readonly #covered: ReadonlySet<Endpoint> | undefined
-  readonly #routes: () => RouteTable
+  readonly #router: () => Routing
 
-  /** `parts`: the endpoints of each part; `routes`: the table of them all, once there is one. */
+  /** `parts`: the endpoints of each part; `router`: of them all, once there is one. */
   constructor(
-    auth: Authorization, parts: readonly (readonly Endpoint[])[], mountPath: string, routes: () => RouteTable,
+    auth: Authorization, parts: readonly (readonly Endpoint[])[], mountPath: string, router: () => Routing,
   ) {
     this.#auth = auth
     this.#own = new URL(auth.resource)
     this.#mountPath = mountPath
-    this.#routes = routes
+    this.#router = router
     const path = withoutSlash(this.#own.pathname)
     const entry = path === mountPath ? undefined : entryAt(path, parts.flat())
     this.#prefix = entry === undefined ? path : path.slice(0, -entry.path.length)
@@ -149,8 +149,9 @@ export class ProtectedResource {
 
   /** What needs a credential at a path below the mount path. */
   #protectedAt(path: string): Endpoint | undefined {
-    const routes = this.#routes()
-    return routes.match('OPTIONS', path).allowed.map((method) => routes.match(method, path).endpoint)
+    const router = this.#router()
+    const whole = this.#mountPath + path
+    return router('OPTIONS', whole).allowed.map((method) => router(method, whole).endpoint)
       .find((endpoint) => endpoint !== undefined && (endpoint.open ?? false) === false)
   }
 }

@@ -5,18 +5,7 @@
 import type { Origin } from '../../define/call.ts'
 import type { Principal } from '../../define/principal.ts'
 import type { RefusalFacts } from '../../wire/problem.ts'
-
-/** The headers that nearly every request needs. */
-export type KnownHeader =
-  | 'host' | 'origin' | 'accept' | 'contentType' | 'contentLength' | 'contentEncoding' | 'transferEncoding'
-  | 'authorization' | 'apiKey' | 'requestId' | 'sessionId' | 'idempotencyKey'
-  | 'mcpProtocolVersion' | 'mcpSessionId' | 'mcpMethod' | 'mcpName' | 'a2aVersion'
-
-/**
- * Their values, from one scan; others are found by `Exchange.header`. A repeated header is joined by `, `
- * (RFC 9110 §5.3); one that has a single value is that value, where each line has the same.
- */
-export type KnownHeaders = Readonly<Record<KnownHeader, string | undefined>>
+import type { KnownHeaders } from './headers.ts'
 
 /** One request, as its endpoint gets it. */
 export interface Exchange {

@@ -3,27 +3,30 @@
  * so each spelling is looked up in lower case once and cached, within a bound.
  */
 import { onlyValue } from '../../wire/only-value.ts'
-import type { KnownHeader, KnownHeaders } from './exchange.ts'
 
-const fields: ReadonlyMap<string, KnownHeader> = new Map<string, KnownHeader>([
-  ['host', 'host'],
-  ['origin', 'origin'],
-  ['accept', 'accept'],
-  ['content-type', 'contentType'],
-  ['content-length', 'contentLength'],
-  ['content-encoding', 'contentEncoding'],
-  ['transfer-encoding', 'transferEncoding'],
-  ['authorization', 'authorization'],
-  ['x-api-key', 'apiKey'],
-  ['x-request-id', 'requestId'],
-  ['x-session-id', 'sessionId'],
-  ['idempotency-key', 'idempotencyKey'],
-  ['mcp-protocol-version', 'mcpProtocolVersion'],
-  ['mcp-session-id', 'mcpSessionId'],
-  ['mcp-method', 'mcpMethod'],
-  ['mcp-name', 'mcpName'],
-  ['a2a-version', 'a2aVersion'],
-])
+/** The headers that nearly every request needs, by the members that hold them. */
+const names = {
+  host: 'host', origin: 'origin', accept: 'accept', authorization: 'authorization', apiKey: 'x-api-key',
+  contentType: 'content-type', contentLength: 'content-length', contentEncoding: 'content-encoding',
+  transferEncoding: 'transfer-encoding', requestId: 'x-request-id', sessionId: 'x-session-id',
+  idempotencyKey: 'idempotency-key', mcpProtocolVersion: 'mcp-protocol-version',
+  mcpSessionId: 'mcp-session-id', mcpMethod: 'mcp-method', mcpName: 'mcp-name', a2aVersion: 'a2a-version',
+} as const
+
+type KnownHeader = keyof typeof names
+type Head = Record<KnownHeader, string | undefined>
+
+/**
+ * Their values, from one scan; others are found by `Exchange.header`. A repeated header is joined by `, `
+ * (RFC 9110 §5.3); one that has a single value is that value, where each line has the same.
+ */
+export type KnownHeaders = Readonly<Head>
+
+const members = Object.keys(names) as KnownHeader[]
+const fields: ReadonlyMap<string, KnownHeader> = new Map(members.map((member) => [names[member], member]))
+
+/** All members at once: every head has one shape. */
+const NO_HEAD = Object.fromEntries(members.map((member) => [member, undefined])) as Head
 
 /** Strangers can invent names. */
 const MAX_SPELLINGS = 512
@@ -39,13 +42,7 @@ const MEANT_EMPTY: ReadonlySet<KnownHeader> = new Set([...VERBATIM, 'origin', 'i
 
 /** `rawHeaders` is name, value, name, value. */
 export function readHead(rawHeaders: readonly string[]): KnownHeaders {
-  // All members at once: every head has one shape.
-  const head: Record<KnownHeader, string | undefined> = {
-    host: undefined, origin: undefined, accept: undefined, contentType: undefined, contentLength: undefined,
-    contentEncoding: undefined, transferEncoding: undefined, authorization: undefined, apiKey: undefined,
-    requestId: undefined, sessionId: undefined, idempotencyKey: undefined, mcpProtocolVersion: undefined,
-    mcpSessionId: undefined, mcpMethod: undefined, mcpName: undefined, a2aVersion: undefined,
-  }
+  const head = { ...NO_HEAD }
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const field = fieldOf(rawHeaders[at]!)
     if (field === null) continue

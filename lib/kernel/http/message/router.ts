@@ -27,29 +27,16 @@ interface Pattern {
 const noParams: ReadonlyMap<string, string> = new Map()
 const unknown: Match = { endpoint: undefined, neighbor: undefined, allowed: [], params: noParams }
 
-type Look = (method: string, path: string) => Match
+/** Finds what answers at a path of the host. */
+export type Routing = (method: string, path: string) => Match
 
-export interface RouteTable {
-  /** Below the mount path. */
-  match(method: string, path: string): Match
-  /** Beside the mount path; nothing where there is none. */
-  matchOutside(method: string, path: string): Match
-}
-
-/** Makes the table. Throws `TypeError` where two endpoints share a path and a method. */
-export function createRouteTable(endpoints: readonly Endpoint[], mountPath = ''): RouteTable {
-  const isOutside = ({ outsideMount = false }: Endpoint): boolean => outsideMount && mountPath !== ''
-  return {
-    match: lookIn(endpoints.filter((endpoint) => !isOutside(endpoint))),
-    matchOutside: lookIn(endpoints.filter(isOutside)),
-  }
-}
-
-function lookIn(endpoints: readonly Endpoint[]): Look {
+/** `mountPath`: of most endpoints. Throws `TypeError` where two endpoints share a path and a method. */
+export function createRouter(endpoints: readonly Endpoint[], mountPath = ''): Routing {
   const all = new Map<string, Map<string, Endpoint>>()
   const taken = new Set<string>()
   for (const endpoint of endpoints) {
-    const { path, methods } = endpoint
+    const { path: own, methods, outsideMount = false } = endpoint
+    const path = outsideMount ? own : mountPath + own
     const known = all.get(path) ?? new Map<string, Endpoint>()
     all.set(path, known)
     const served = methods.includes('GET') && !methods.includes('HEAD') ? [...methods, 'HEAD'] : methods
@@ -57,7 +44,7 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
       // `/tasks/{id}` and `/tasks/{agent}` are one path.
       const place = `${method} ${withoutSlash(shapeOf(path))}`
       if (taken.has(place)) {
-        throw new TypeError(`Two routes meet at ${method} ${path}; change 'path' or an agent's id`)
+        throw new TypeError(`Two routes meet at ${method} ${own}; change 'path' or an agent's id`)
       }
       taken.add(place)
       known.set(method, endpoint)
@@ -79,10 +66,10 @@ function lookIn(endpoints: readonly Endpoint[]): Look {
 
   const absences = endpoints.flatMap((neighbor) => {
     const { refusesBelow: below } = neighbor
-    return below === undefined ? [] : { below, answer: { ...unknown, neighbor } }
+    return below === undefined ? [] : { below: mountPath + below, answer: { ...unknown, neighbor } }
   })
 
-  const lookUp: Look = (method, path) => {
+  const lookUp: Routing = (method, path) => {
     const known = answers.get(path)
     if (known !== undefined) return known.get(method) ?? known.get('')!
     patterns ??= patternsOf(all)

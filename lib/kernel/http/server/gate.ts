@@ -20,7 +20,7 @@ import type { Principal } from '../../define/principal.ts'
 import type { Authenticator } from '../access/auth.ts'
 import type { Dismissal, Endpoint, Objection, Overuse } from '../message/exchange.ts'
 import type { Guard } from '../access/guard.ts'
-import type { Match, RouteTable } from '../message/router.ts'
+import type { Match, Routing } from '../message/router.ts'
 import type { BodyBudget } from './body.ts'
 import type { Observer } from './observer.ts'
 import type { RequestHead, RequestOptions } from './request.ts'
@@ -33,7 +33,7 @@ export interface ServerState {
 }
 
 export interface GateOptions extends RequestOptions {
-  readonly router: RouteTable
+  readonly router: Routing
   readonly state: Readonly<ServerState>
   /** The path whose GET lists what is served. */
   readonly listing: string
@@ -172,19 +172,17 @@ export function createGate(options: GateOptions): Gate {
 }
 
 /** Finds the path below the mount path; undefined where it is malformed. */
-function locate(request: HttpRequest, router: RouteTable, mountPath: string): Match | undefined {
+function locate(request: HttpRequest, router: Routing, mountPath: string): Match | undefined {
   const { method, target } = request.incoming
   const parsed = parseTarget(target.startsWith('/') ? target : originForm(target))
   if (parsed === undefined) return undefined
   request.query = parsed.query
   request.path = parsed.path
-  if (mountPath === '') return router.match(method, parsed.path)
-  if (!isAtOrBelow(parsed.path, mountPath)) {
-    request.path = parsed.path.startsWith(WELL_KNOWN) ? parsed.path : '\0'
-    return router.matchOutside(method, parsed.path)
+  if (mountPath !== '') {
+    if (isAtOrBelow(parsed.path, mountPath)) request.path = parsed.path.slice(mountPath.length) || '/'
+    else if (!parsed.path.startsWith(WELL_KNOWN)) request.path = '\0'
   }
-  request.path = parsed.path.slice(mountPath.length) || '/'
-  return router.match(method, request.path)
+  return router(method, parsed.path)
 }
 
 function preflight(

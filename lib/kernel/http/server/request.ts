@@ -12,8 +12,9 @@ import type { Origin } from '../../define/call.ts'
 import type { Log } from '../../define/log.ts'
 import type { Principal } from '../../define/principal.ts'
 import type {
-  Dismissal, Endpoint, Exchange, KnownHeaders, Objection, Overuse, Refusal, Reply,
+  Dismissal, Endpoint, Exchange, Objection, Overuse, Refusal, Reply,
 } from '../message/exchange.ts'
+import type { KnownHeaders } from '../message/headers.ts'
 import type { ProtectedResource } from '../access/protected-resource.ts'
 import type { ReaderCheck } from '../stream/reader-check.ts'
 import type { Streams } from '../stream/sink.ts'

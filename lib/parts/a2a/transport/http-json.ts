@@ -17,7 +17,7 @@ import { encodeHttpFault } from '../codec/errors.ts'
 import { A2A_JSON_TYPE, versionOf } from '../model/dialect.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
-import type { Exchange, KnownHeaders, Reply } from '../../../kernel/http/message/exchange.ts'
+import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { Route } from './http-json-routes.ts'
 import type { WholeReply } from './operation-call.ts'
 import type { A2aContext } from '../tasks/request.ts'
@@ -107,7 +107,7 @@ function booleanOf(text: string): boolean | string {
 }
 
 /** The media type of an answer: the protocol's own where the client sends or accepts that. */
-function typeFor({ accept, contentType }: KnownHeaders): string {
+function typeFor({ accept, contentType }: Exchange['head']): string {
   return isNamed(accept) || isNamed(contentType) ? A2A_JSON_TYPE : JSON_TYPE
 }
 
