@@ -268,19 +268,6 @@ test('what is remembered of names is bounded, whether they are many or long', ()
   assert.equal(guard.check(head('localhost'), 'loopback', false, false).hostIsListed, true)
 })
 
-test('of what is refused nothing is remembered, so that strangers push out nobody', (t) => {
-  const guard = createGuard({})
-  const { mock: remember } = t.mock.method(Map.prototype, 'set')
-  for (let at = 0; at < 10; at++) {
-    assert.notEqual(guard.check(head(`h${at}.example`), 'loopback', false, false).refused, undefined)
-    const page = head('localhost', `http://h${at}`)
-    assert.notEqual(guard.check(page, 'loopback', false, false).refused, undefined)
-  }
-  assert.equal(remember.callCount(), 0)
-  guard.check(head('localhost'), 'loopback', false, false)
-  assert.equal(remember.callCount(), 1)
-})
-
 const app = 'https://app.example'
 const LOCAL = 'http://localhost:3000'
 

@@ -49,8 +49,6 @@ const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 const HEADER_NAMES = /^[\w!#$%&'*+.^\x60|~, -]{1,4096}$/
 /** Headers of the kernel's that pages may read. */
 const EXPOSED = ['www-authenticate', 'retry-after', 'x-request-id', 'etag']
-const MAX_REMEMBERED = 256
-const MAX_KEY_CHARS = 512
 /** Stands for a missing header; no header can have this value. */
 const ABSENT = '\0'
 const none: readonly string[] = Object.freeze([])
@@ -61,10 +59,14 @@ const malformed: Verdict = Object.freeze<Verdict>({
 })
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
 
-/** Everything that decides a verdict, and its key in the cache. */
-type Asked = readonly [
-  bind: Bind, open: Endpoint['open'], isKeyed: boolean, host: string, origin: string,
-]
+/** Everything that decides a verdict. */
+interface Asked {
+  readonly bind: Bind
+  readonly open: Endpoint['open']
+  readonly isKeyed: boolean
+  readonly host: string
+  readonly origin: string
+}
 
 /** Makes the guard. Throws `TypeError` for a bad host or origin. */
 export function createGuard(options: GuardOptions): Guard {
@@ -78,10 +80,8 @@ export function createGuard(options: GuardOptions): Guard {
   const listedOrigins = anyOrigin ? [] : (options.allowedOrigins ?? []).map(originEntry)
   const origins = new Set([...readers, ...listedOrigins])
   if (options.publicUrl !== undefined) origins.add(originEntry(options.publicUrl.origin))
-  const remembered = new Map<string, Verdict>()
-  /** The last question: most ask the same again. */
-  let last: Asked | undefined
-  let lastVerdict = fine
+  /** The last question that was no stranger's: most ask the same again. */
+  let last: Asked & { readonly verdict: Verdict } | undefined
 
   function isListed({ name, port }: NamedHost): boolean {
     return hosts.has(name) || hosts.has(`${name}:${port ?? ''}`)
@@ -133,7 +133,7 @@ export function createGuard(options: GuardOptions): Guard {
     return [...allowed, 'Vary', 'Origin']
   }
 
-  function verdictOf([bind, open, isKeyed, host, origin]: Asked): Verdict {
+  function verdictOf({ bind, open, isKeyed, host, origin }: Asked): Verdict {
     const isPublic = open === 'public'
     const verdict = hostVerdict(host, bind, open)
     if (verdict.refused !== undefined) return verdict
@@ -148,21 +148,11 @@ export function createGuard(options: GuardOptions): Guard {
   function check(
     { host = ABSENT, origin = ABSENT }: KnownHeaders, bind: Bind, open: Endpoint['open'], isKeyed: boolean,
   ): Verdict {
-    if (last !== undefined && last[3] === host && last[4] === origin
-      && last[0] === bind && last[1] === open && last[2] === isKeyed) return lastVerdict
-    const asked: Asked = [bind, open, isKeyed, host, origin]
-    const key = asked.join('\n')
-    const known = remembered.get(key)
-    if (known !== undefined) {
-      last = asked
-      return lastVerdict = known
-    }
+    if (last !== undefined && last.host === host && last.origin === origin && last.bind === bind
+      && last.open === open && last.isKeyed === isKeyed) return last.verdict
+    const asked = { bind, open, isKeyed, host, origin }
     const verdict = verdictOf(asked)
-    // Refusals are not cached: strangers can invent names.
-    if (verdict.refused === undefined && key.length < MAX_KEY_CHARS) {
-      if (remembered.size >= MAX_REMEMBERED) remembered.clear()
-      remembered.set(key, verdict)
-    }
+    if (verdict.refused === undefined) last = { ...asked, verdict }
     return verdict
   }
 

@@ -5,24 +5,25 @@ import { EVENT_STREAM } from '../../wire/sse.ts'
 import { isSource, readyReply, replyTo } from './answer.ts'
 import { objectionToBody, readWebBody } from './body.ts'
 import { requestChannel } from './observer.ts'
-import { brokenReply, refusalOf } from './request.ts'
+import { brokenReply, Leaving, refusalOf } from './request.ts'
+import type { Log } from '../../define/log.ts'
 import type { Reply, Source } from '../message/exchange.ts'
-import type { Pipe, Streams, StreamSink } from '../stream/sink.ts'
+import type { Pipe, StreamSink } from '../stream/sink.ts'
 import type { Means } from './gate.ts'
 import type { HttpRequest, RequestHead } from './request.ts'
 
 /** Makes the function. It never rejects: failures are answered. */
 export function createFetch(means: Means): (incoming: Request) => Promise<Response> {
-  const { gate, log, observer, streams } = means
+  const { gate, log, observer } = means
   return async (incoming) => {
     const beganAtMs = observer.isAlwaysWanted || requestChannel.hasSubscribers ? performance.now() : 0
-    const head = new WebRequestHead(incoming)
+    const head = new WebRequestHead(incoming, log)
     const request = await gate(head)
     const onDone: Done = (status, bytes) => {
       request.close()
       if (beganAtMs > 0) observer.onDone(request, status, bytes, performance.now() - beganAtMs)
     }
-    const answer = (reply: Reply): Response => responseOf(reply, request, head, streams, onDone)
+    const answer = (reply: Reply): Response => responseOf(reply, request, head, means, onDone)
     if (request.refusal !== undefined) return answer(request.refusal)
     try {
       const refusal = request.takesBody ? await readInto(request, incoming, means) : undefined
@@ -39,7 +40,7 @@ export function createFetch(means: Means): (incoming: Request) => Promise<Respon
 type Done = (status: number, bytes: number) => void
 
 /** The head, and the client's end: it aborted its request, or stopped reading the response. */
-class WebRequestHead implements RequestHead {
+class WebRequestHead extends Leaving implements RequestHead {
   readonly method: string
   readonly target: string
   readonly httpVersion = '1.1'
@@ -47,10 +48,9 @@ class WebRequestHead implements RequestHead {
   readonly bind = 'none'
   readonly secure: boolean
   readonly remoteAddress = undefined
-  isDisconnected: boolean
-  readonly #listeners = new Set<() => void>()
 
-  constructor(incoming: Request) {
+  constructor(incoming: Request, log: Log) {
+    super()
     const { headers, method, body } = incoming
     const url = new URL(incoming.url)
     const lines: string[] = []
@@ -66,18 +66,7 @@ class WebRequestHead implements RequestHead {
     // Some requests have no signal.
     const signal: AbortSignal | null | undefined = incoming.signal
     this.isDisconnected = signal?.aborted === true
-    signal?.addEventListener('abort', () => this.disconnect(), { once: true })
-  }
-
-  disconnect(): void {
-    if (this.isDisconnected) return
-    this.isDisconnected = true
-    for (const listener of this.#listeners) listener()
-  }
-
-  onDisconnect(listener: () => void): void {
-    if (this.isDisconnected) listener()
-    else this.#listeners.add(listener)
+    signal?.addEventListener('abort', () => this.disconnected(log), { once: true })
   }
 }
 
@@ -102,7 +91,7 @@ function readInto(
 }
 
 function responseOf(
-  wanted: Reply, request: HttpRequest, head: WebRequestHead, streams: Streams, onDone: Done,
+  wanted: Reply, request: HttpRequest, head: WebRequestHead, { log, streams }: Means, onDone: Done,
 ): Response {
   const { body, bytes, lines, status } = readyReply(request, wanted)
   const init = { status, headers: headersOf(lines) }
@@ -110,7 +99,7 @@ function responseOf(
     onDone(head.isDisconnected ? 0 : status, bytes)
     return new Response(bodyOf(body), init)
   }
-  const pipe = new WebPipe(() => head.disconnect())
+  const pipe = new WebPipe(() => head.disconnected(log))
   const observed: Source = {
     open(sink) {
       const onOver = body.open(sink)

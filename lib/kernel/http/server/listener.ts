@@ -21,7 +21,6 @@ import type { Duplex } from 'node:stream'
 import type { KernelLimits } from '../../define/limits.ts'
 import type { Bind } from '../access/guard.ts'
 import type { Means } from './gate.ts'
-import type { Expectation } from './transaction.ts'
 
 /**
  * Answers one request of a node:http, node:https or node:http2 server. Where a `next` is given it is called,
@@ -62,21 +61,20 @@ export function createListener(means: Means): Listener {
   let isDraining = false
 
   function receive(
-    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
+    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined,
   ): void {
     // What follows a request that closed the connection is dropped.
     if (incoming.socket.destroyed) return
     // Node's clock has run while it waited.
     const isFree = response.socket !== null || responseOn(incoming.socket) === undefined
-    if (isFree) return answer(incoming, response, bind, expects, bind === undefined)
-    turns.wait(incoming, response, inContext(() => answer(incoming, response, bind, expects, true)))
+    if (isFree) return answer(incoming, response, bind, bind === undefined)
+    turns.wait(incoming, response, inContext(() => answer(incoming, response, bind, true)))
   }
 
   function answer(
-    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
-    isTimed: boolean,
+    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, isTimed: boolean,
   ): void {
-    const transaction = new Transaction(incoming, response, bind, expects, isTimed, means)
+    const transaction = new Transaction(incoming, response, bind, isTimed, means)
     if (isDraining) transaction.end()
     running.add(transaction)
     response.on('close', over.bind(undefined, transaction))
@@ -127,9 +125,10 @@ export function createListener(means: Means): Listener {
     const bind: Bind = isLoopback(host) ? 'loopback' : 'network'
     const opened = limitedServer(limits)
     server = opened
-    opened.on('request', (incoming, response) => receive(incoming, response, bind, 'nothing'))
-    opened.on('checkContinue', (incoming, response) => receive(incoming, response, bind, 'continue'))
-    opened.on('checkExpectation', (incoming, response) => receive(incoming, response, bind, 'unknown'))
+    // Without a listener of the last two Node would answer what is expected before it is known who asks.
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+      opened.on(event, (incoming, response) => receive(incoming, response, bind))
+    }
     opened.on('upgrade', (incoming, _socket, first) => upgrade(incoming, first))
     opened.on('connect', ({ socket }) => whenAnswered(socket, () => socket.destroySoon()))
     opened.on('clientError', giveUp)
@@ -160,7 +159,7 @@ export function createListener(means: Means): Listener {
         throw new TypeError(`handler takes a request and a response of Node; ${remedy}`)
       }
       if (typeof next === 'function' && isOutside(mountPath, incoming.url ?? '/')) next()
-      else receive(incoming, response, undefined, 'nothing')
+      else receive(incoming, response, undefined)
     },
     listen: open,
     drain() {

@@ -2,15 +2,15 @@
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { isLoopback } from '../access/guard.ts'
 import { parseTarget } from '../message/router.ts'
+import { Leaving } from './request.ts'
 import type { IncomingMessage } from 'node:http'
-import type { Log } from '../../define/log.ts'
 import type { Bind } from '../access/guard.ts'
 import type { RequestHead } from './request.ts'
 
 /** A prefix under which a host mounts the server: whole segments of plain characters. */
 const PREFIX = /^(?:\/[\w.~!$&'()*+,;=:@%-]+)*$/
 
-export class NodeRequestHead implements RequestHead {
+export class NodeRequestHead extends Leaving implements RequestHead {
   readonly method: string
   readonly target: string
   /** HTTP/2 is shown as HTTP/1.1, which every later check knows. */
@@ -23,11 +23,10 @@ export class NodeRequestHead implements RequestHead {
   #incoming: IncomingMessage | undefined
   #isSecure: boolean | undefined
   #address: string | undefined
-  #onDisconnect: (() => void)[] | undefined
-  #isDisconnected = false
 
   /** `bind` is undefined in a host's server. */
   constructor(incoming: IncomingMessage, bind: Bind | undefined) {
+    super()
     const { httpVersion, rawHeaders } = incoming
     const isHttp2 = incoming.httpVersionMajor === 2 && 'stream' in incoming
     this.method = incoming.method ?? 'GET'
@@ -48,13 +47,6 @@ export class NodeRequestHead implements RequestHead {
   /** Kept once read: a closed socket does not know it. */
   get remoteAddress(): string | undefined { return this.#address ??= this.#incoming?.socket.remoteAddress }
 
-  onDisconnect(listener: () => void): void {
-    if (this.#isDisconnected) listener()
-    // Most have one listener: an empty list would reserve room for sixteen.
-    else if (this.#onDisconnect === undefined) this.#onDisconnect = [listener]
-    else this.#onDisconnect.push(listener)
-  }
-
   /**
    * Drops the connection, which is over. A run may keep this head; the socket would keep all that followed
    * the request.
@@ -63,23 +55,6 @@ export class NodeRequestHead implements RequestHead {
     this.#isSecure = this.secure
     void this.remoteAddress
     this.#incoming = undefined
-  }
-
-  /**
-   * Calls the listeners of a client that left without its whole answer. Not at once: an error made there
-   * would keep its stack, and so the socket.
-   */
-  disconnected(log: Log): void {
-    this.#isDisconnected = true
-    const listeners = this.#onDisconnect ?? []
-    this.#onDisconnect = undefined
-    queueMicrotask(() => {
-      try {
-        for (const listener of listeners) listener()
-      } catch (error) {
-        log('error', 'What was to end with a request did not', { cause: error })
-      }
-    })
   }
 }
 

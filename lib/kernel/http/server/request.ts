@@ -36,6 +36,33 @@ export interface RequestHead {
   onDisconnect(listener: () => void): void
 }
 
+/** Those who wait for a client that leaves without its whole answer. */
+export class Leaving {
+  isDisconnected = false
+  #listeners: (() => void)[] | undefined
+
+  onDisconnect(listener: () => void): void {
+    if (this.isDisconnected) listener()
+    // Most have one listener: an empty list would reserve room for sixteen.
+    else if (this.#listeners === undefined) this.#listeners = [listener]
+    else this.#listeners.push(listener)
+  }
+
+  /** Calls them. Not at once: an error made there would keep its stack, and so the socket. */
+  disconnected(log: Log): void {
+    this.isDisconnected = true
+    const listeners = this.#listeners ?? []
+    this.#listeners = undefined
+    queueMicrotask(() => {
+      try {
+        for (const listener of listeners) listener()
+      } catch (error) {
+        log('error', 'What was to end with a request did not', { cause: error })
+      }
+    })
+  }
+}
+
 export interface RequestOptions {
   /** Of the server. */
   readonly name: string

@@ -25,7 +25,8 @@ import type { BodyFailure, BodyReading, BodyTaker } from './body.ts'
 import type { Means } from './gate.ts'
 import type { HttpRequest } from './request.ts'
 
-export type Expectation = 'nothing' | 'continue' | 'unknown'
+/** As Node reads it. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i
 
 export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   readonly response: ServerResponse
@@ -34,7 +35,6 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
   readonly #incoming: IncomingMessage
   readonly #head: NodeRequestHead
   readonly #means: Means
-  readonly #expects: Expectation
   readonly #isOwn: boolean
   readonly #isTimed: boolean
   #request: HttpRequest | undefined
@@ -53,13 +53,12 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
 
   /** `isTimed`: no other clock limits the body. */
   constructor(
-    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, expects: Expectation,
-    isTimed: boolean, means: Means,
+    incoming: IncomingMessage, response: ServerResponse, bind: Bind | undefined, isTimed: boolean,
+    means: Means,
   ) {
     this.#incoming = incoming
     this.response = response
     this.#head = new NodeRequestHead(incoming, bind)
-    this.#expects = expects
     this.#isOwn = bind !== undefined
     this.#isTimed = isTimed
     this.#means = means
@@ -126,15 +125,22 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     // A closed socket does not know its address.
     if (this.#beganAtMs > 0) void this.#head.remoteAddress
     if (request.refusal !== undefined) return this.#deliver(request, request.refusal)
-    if (this.#expects === 'unknown') {
+    const expected = this.#expected
+    if (expected !== undefined && !CONTINUE.test(expected)) {
       return this.#refuse(request, 417, 'Nothing but 100-continue can be expected')
     }
     if (!request.takesBody) return this.#run(request)
-    if (this.#expects === 'continue') this.response.writeContinue()
+    if (expected !== undefined) this.response.writeContinue()
     const { budget, limits } = this.#means
     // A host's AsyncLocalStorage is lost in events of its socket.
     const taker = this.#isOwn ? this : { takeBody: inContext(this.takeBody.bind(this)) }
     this.#reading = readBody(this.#incoming, request, budget, limits, this.#isTimed, taker)
+  }
+
+  /** In a host's server the host has answered it. */
+  get #expected(): string | undefined {
+    const { headers, httpVersion } = this.#incoming
+    return this.#isOwn && httpVersion === '1.1' ? headers.expect : undefined
   }
 
   takeBody(text: string, failure?: BodyFailure): void {

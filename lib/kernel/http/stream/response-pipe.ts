@@ -73,16 +73,16 @@ export class ResponsePipe implements Pipe {
 
 /** A whole reply that its reader has not taken yet. */
 export class UnsentReply extends QueuedReply {
-  readonly #response: ServerResponse
+  readonly response: ServerResponse
 
   constructor(response: ServerResponse) {
     super()
-    this.#response = response
+    this.response = response
   }
 
-  get waiting(): number { return this.#response.writableLength }
-  get taken(): number { return takenOf(this.#response) }
-  drop(): void { this.#response.destroy() }
+  get waiting(): number { return this.response.writableLength }
+  get taken(): number { return takenOf(this.response) }
+  drop(): void { this.response.destroy() }
 }
 
 /**
@@ -132,8 +132,7 @@ const PIECE_LENGTH = 128 * 1024
  * its reader takes it; written at once, all of it would be held, and more than once, until its last byte is
  * sent.
  */
-export class LargeReply extends QueuedReply {
-  readonly #response: ServerResponse
+export class LargeReply extends UnsentReply {
   readonly #backlog: Backlog
   /** The rest, while the reader keeps up. */
   #body: string | Uint8Array
@@ -147,8 +146,7 @@ export class LargeReply extends QueuedReply {
   #hasToWait = false
 
   constructor(response: ServerResponse, body: string | Uint8Array, length: number, backlog: Backlog) {
-    super()
-    this.#response = response
+    super(response)
     this.#backlog = backlog
     this.#body = body
     this.#left = length
@@ -164,18 +162,17 @@ export class LargeReply extends QueuedReply {
     this.#write()
   }
 
-  get waiting(): number { return this.#left + this.#response.writableLength }
-  get taken(): number { return takenOf(this.#response) }
+  override get waiting(): number { return this.#left + super.waiting }
 
-  drop(): void {
+  override drop(): void {
     this.#body = ''
     this.#pieces = undefined
-    this.#response.destroy()
+    super.drop()
   }
 
   #drained(): void {
     this.#hasToWait = false
-    if (this.#left > 0 && !this.#response.destroyed) this.#write()
+    if (this.#left > 0 && !this.response.destroyed) this.#write()
     this.#backlog.account(this, this.waiting)
   }
 
@@ -193,15 +190,15 @@ export class LargeReply extends QueuedReply {
   #writeOne(): boolean {
     const piece = this.#pieces === undefined ? this.#cut() : this.#pieces.pop()!
     this.#left -= typeof piece === 'string' ? Buffer.byteLength(piece, this.#encoding) : piece.length
-    if (this.#left > 0) return this.#response.write(piece, this.#encoding)
+    if (this.#left > 0) return this.response.write(piece, this.#encoding)
     this.#body = ''
-    this.#response.end(piece, this.#encoding)
+    this.response.end(piece, this.#encoding)
     return true
   }
 
   /** The reader is slow: from here on only whole pieces are kept. */
   #split(): void {
-    if (!this.#hasToWait || this.#pieces !== undefined || this.#left === 0 || this.#response.destroyed) return
+    if (!this.#hasToWait || this.#pieces !== undefined || this.#left === 0 || this.response.destroyed) return
     const pieces: Buffer[] = []
     while (this.#at < this.#body.length) {
       const piece = this.#cut()
