@@ -170,7 +170,7 @@ function assemble(
   const protocols = [...new Set(served.flatMap(({ protocol }) => protocol ?? []))]
 
   const streams = new Streams(limits, log)
-  const budget = new BodyBudget(limits.maxBodiesBytes)
+  const budget = new BodyBudget(limits)
   const { allowedHosts, allowedOrigins, cors, rateLimit } = options
   const router = createRouter(endpoints, mountPath)
   const shared: GateOptions = {

@@ -16,8 +16,12 @@ function holderOf(caller = 'anyone'): PlainLease {
   return new PlainLease(caller)
 }
 
+function budgetOf(maxBodiesBytes: number): BodyBudget {
+  return new BodyBudget({ maxBodyBytes: 4 * 1024 * 1024, bodyTimeoutMs: 10_000, maxBodiesBytes })
+}
+
 test('all bodies together have one bound, and give back what they took', () => {
-  const budget = new BodyBudget(100)
+  const budget = budgetOf(100)
   const [one, other] = [holderOf(), holderOf()]
   assert.equal(budget.hold(one, 60), true)
   assert.equal(budget.fits(holderOf(), 40), true)
@@ -31,7 +35,7 @@ test('all bodies together have one bound, and give back what they took', () => {
 })
 
 test('a whole body takes what it costs, and one that is alone always has room', () => {
-  const budget = new BodyBudget(100)
+  const budget = budgetOf(100)
   const [one, other] = [holderOf(), holderOf()]
   budget.hold(one, 10)
   assert.equal(budget.settle(one, 500), true)
@@ -47,7 +51,7 @@ test('a whole body takes what it costs, and one that is alone always has room', 
 
 test('bodies that are not short leave an eighth to those that are', () => {
   const KiB = 1024
-  const budget = new BodyBudget(800 * KiB)
+  const budget = budgetOf(800 * KiB)
   const [long, longer, short] = [holderOf(), holderOf(), holderOf()]
   assert.ok(budget.hold(long, 600 * KiB))
   assert.deepEqual([budget.fits(holderOf(), 100 * KiB), budget.fits(holderOf(), 101 * KiB)], [true, false])
@@ -61,7 +65,7 @@ test('bodies that are not short leave an eighth to those that are', () => {
 })
 
 test('one that is alone may take all, and as much as it costs', () => {
-  const budget = new BodyBudget(800 * 1024)
+  const budget = budgetOf(800 * 1024)
   const one = holderOf()
   assert.ok(budget.fits(holderOf(), 800 * 1024))
   assert.ok(budget.hold(one, 400 * 1024))
@@ -70,7 +74,7 @@ test('one that is alone may take all, and as much as it costs', () => {
 })
 
 test('who has ended gets nothing any more', () => {
-  const budget = new BodyBudget(100)
+  const budget = budgetOf(100)
   const one = holderOf()
   assert.ok(budget.hold(one, 10))
   one.close()
@@ -81,7 +85,7 @@ test('who has ended gets nothing any more', () => {
 
 test('one caller who fills the budget shuts no other out', () => {
   const MiB = 1024 * 1024
-  const budget = new BodyBudget(256 * MiB)
+  const budget = budgetOf(256 * MiB)
   const stalled = Array.from({ length: 58 }, () => holderOf('key a'))
   for (const one of stalled) budget.hold(one, 4 * MiB)
   assert.equal(budget.used, 224 * MiB)
@@ -96,12 +100,11 @@ test('one caller who fills the budget shuts no other out', () => {
 })
 
 test('a body that waits for its turn takes nothing when its client has left meanwhile', async (t) => {
-  const budget = new BodyBudget(10 * 1024 * 1024)
-  const limits = { maxBodyBytes: 4 * 1024 * 1024, bodyTimeoutMs: 10_000 }
+  const budget = budgetOf(10 * 1024 * 1024)
   const holder = holderOf()
   const told: unknown[] = []
   const host = createServer((incoming, response) => {
-    const reading = readBody(incoming, holder, budget, limits, true, { takeBody: (...all) => told.push(all) })
+    const reading = readBody(incoming, holder, budget, true, { takeBody: (...all) => told.push(all) })
     incoming.once('end', () => {
       assert.ok(holder.amount > 0)
       markLoopBusy()
@@ -220,11 +223,10 @@ for (const [bytes, status, givesWay, type] of crumbs) {
 }
 
 test('a long body is counted for the pages that it takes', async (t) => {
-  const budget = new BodyBudget(1_000_000)
+  const budget = budgetOf(1_000_000)
   const holder = holderOf()
-  const limits = { maxBodyBytes: 1_000_000, bodyTimeoutMs: 10_000 }
   const host = createServer((incoming) => {
-    const reading = readBody(incoming, holder, budget, limits, true, { takeBody() {} })
+    const reading = readBody(incoming, holder, budget, true, { takeBody() {} })
     t.after(() => {
       holder.close()
       reading.stop()
@@ -241,10 +243,9 @@ test('a long body is counted for the pages that it takes', async (t) => {
 })
 
 test('bodies whose chunks are views of more hold about what they are counted for', () => {
-  const budget = new BodyBudget(10_000_000)
-  const limits = { maxBodyBytes: 1_000_000, bodyTimeoutMs: 10_000 }
+  const budget = budgetOf(10_000_000)
   const holders = Array.from({ length: 100 }, () => holderOf())
-  const readings = holders.map((holder) => new BodyReading(holder, budget, limits, { takeBody() {} }))
+  const readings = holders.map((holder) => new BodyReading(holder, budget, { takeBody() {} }))
   const before = heldBytes()
   // As HTTP/2 and web streams may give them.
   for (let n = 0; n < 40; n++) {

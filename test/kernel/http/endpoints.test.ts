@@ -33,7 +33,7 @@ async function house(
   t: TestContext, endpoints: readonly Endpoint[], given: Partial<KernelLimits> = {}, logged: string[] = [],
 ): Promise<{ readonly calls: readonly Call[]; readonly port: number; readonly streams: Streams }> {
   const limits = limitsOf(given)
-  const budget = new BodyBudget(limits.maxBodiesBytes)
+  const budget = new BodyBudget(limits)
   const log = (level: string, message: string): void => { logged.push(`${level} ${message}`) }
   const streams = new Streams(limits, log)
   const options: GateOptions = {

@@ -29,7 +29,7 @@ const endpoints = [
 
 function answerOf(options: Partial<GateOptions>, incoming: Partial<RequestHead>): ReturnType<Gate> {
   const gate = createGate({
-    name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults.maxBodiesBytes),
+    name: 'Test "House"', limits: kernelDefaults, budget: new BodyBudget(kernelDefaults),
     log: () => {}, anonymous, listing: '/',
     router: createRouter(endpoints), guard: createGuard({}),
     state: { authenticator: undefined, isDraining: false },
@@ -161,7 +161,7 @@ test('a body is judged by its headers', () => {
 })
 
 test('a body that finds no room beside the others is not begun', () => {
-  const budget = new BodyBudget(10)
+  const budget = new BodyBudget({ ...kernelDefaults, maxBodiesBytes: 10 })
   const caller = 'from 127.0.0.1'
   const other = new PlainLease(caller)
   budget.hold(other, 9)

@@ -26,41 +26,31 @@ import type { Objection } from '../message/exchange.ts'
  */
 export type BodyFailure = 'too-large' | 'no-room' | 'not-utf8' | 'late' | 'taken' | 'used' | 'cut'
 
-export type BodyLimits = Pick<KernelLimits, 'maxBodyBytes' | 'bodyTimeoutMs'>
+export type BodyLimits = Pick<KernelLimits, 'maxBodyBytes' | 'maxBodiesBytes' | 'bodyTimeoutMs'>
 
 export interface BodyTaker {
   /** Called once: with the text, or with the reason why there is none. */
   takeBody(text: string, failure?: BodyFailure): void
 }
 
-/** Mistakes of the operator's: said to clients too, since they are the first to meet them. */
-const takenBodies: Readonly<Record<'taken' | 'used', string>> = {
-  taken: 'The body was read before the handler got it; mount the handler before body parsers, or put what '
-    + 'they have read into request.body',
-  used: 'The body was read before fetch got it; call fetch first, or give it request.clone()',
-}
-
-export const NO_ROOM: Objection = [
-  503, 'Too many bodies are being read; try again later', ['Retry-After', '1'],
-]
-
-export function tooLarge({ maxBodyBytes }: BodyLimits): Objection {
-  return [413, `The body is larger than ${maxBodyBytes} bytes`]
+const objections: Readonly<Record<Exclude<BodyFailure, 'too-large'>, Objection>> = {
+  'no-room': [503, 'Too many bodies are being read; try again later', ['Retry-After', '1']],
+  'not-utf8': [400, 'The body is not valid UTF-8', undefined, true],
+  'cut': [400, 'The body ended before it was whole'],
+  'late': [408, LATE],
+  // Mistakes of the operator's: said to clients too, since they are the first to meet them.
+  'taken': [500, 'The body was read before the handler got it; mount the handler before body parsers, or put '
+    + 'what they have read into request.body'],
+  'used': [500, 'The body was read before fetch got it; call fetch first, or give it request.clone()'],
 }
 
 /** Why a request without its body is refused. */
-export function objectionToBody(why: BodyFailure, limits: BodyLimits, log: Log): Objection {
-  switch (why) {
-    case 'too-large': return tooLarge(limits)
-    case 'no-room': return NO_ROOM
-    case 'not-utf8': return [400, 'The body is not valid UTF-8', undefined, true]
-    case 'cut': return [400, 'The body ended before it was whole']
-    case 'late': return [408, LATE]
-    case 'taken':
-    case 'used':
-      log('error', takenBodies[why])
-      return [500, takenBodies[why]]
-  }
+export function objectionToBody(why: BodyFailure, { maxBodyBytes }: BodyLimits, log: Log): Objection {
+  if (why === 'too-large') return [413, `The body is larger than ${maxBodyBytes} bytes`]
+  const objection = objections[why]
+  const [status, detail] = objection
+  if (status === 500) log('error', detail)
+  return objection
 }
 
 const SHORT_BYTES = 16 * 1024
@@ -71,8 +61,11 @@ const KEPT_PART = 8
 
 /** Memory that all bodies share; long ones leave a part of it to the short. */
 export class BodyBudget extends Quota {
-  constructor(max: number) {
-    super('bytes of bodies', max)
+  readonly limits: BodyLimits
+
+  constructor(limits: BodyLimits) {
+    super('bytes of bodies', limits.maxBodiesBytes)
+    this.limits = limits
   }
 
   /** Whether there is room for a body of that length, before it is read. */
@@ -134,14 +127,13 @@ export function costOf(bytes: Uint8Array): number {
 const COPIED_BYTES = 1_000_000
 
 /**
- * Reads a body of node:http within `limits` and calls `taker` exactly once. `lease` holds it from then on.
- * `isTimed`: no other clock looks at how long it takes.
+ * Reads a body of node:http and calls `taker` exactly once. `lease` holds it from then on. `isTimed`: no other
+ * clock looks at how long it takes.
  */
 export function readBody(
-  incoming: IncomingMessage, lease: Lease, budget: BodyBudget, limits: BodyLimits, isTimed: boolean,
-  taker: BodyTaker,
+  incoming: IncomingMessage, lease: Lease, budget: BodyBudget, isTimed: boolean, taker: BodyTaker,
 ): BodyReading {
-  const reading = new BodyReading(lease, budget, limits, taker, incoming)
+  const reading = new BodyReading(lease, budget, taker, incoming)
   if (incoming.readableEnded) {
     reading.takeLeftOver(leftOver(incoming))
     return reading
@@ -156,12 +148,12 @@ export function readBody(
 
 /** The same for the body of a web request, which ends where its client leaves. */
 export function readWebBody(
-  incoming: Request, request: Lease & Pick<Origin, 'onDisconnect'>, budget: BodyBudget, limits: BodyLimits,
+  incoming: Request, request: Lease & Pick<Origin, 'onDisconnect'>, budget: BodyBudget,
   take: BodyTaker['takeBody'],
 ): void {
   if (incoming.bodyUsed || incoming.body?.locked === true) return take('', 'used')
   const reader = incoming.body?.getReader()
-  const reading = new BodyReading(request, budget, limits, {
+  const reading = new BodyReading(request, budget, {
     takeBody(text, failure) {
       if (failure !== undefined) reader?.cancel().catch(ignore)
       take(text, failure)
@@ -187,7 +179,6 @@ export function readWebBody(
 export class BodyReading {
   readonly #lease: Lease
   readonly #budget: BodyBudget
-  readonly #limits: BodyLimits
   readonly #taker: BodyTaker
   readonly #incoming: IncomingMessage | undefined
   #first: Buffer | undefined
@@ -197,18 +188,15 @@ export class BodyReading {
   #timer: NodeJS.Timeout | undefined
   isOver = false
 
-  constructor(
-    lease: Lease, budget: BodyBudget, limits: BodyLimits, taker: BodyTaker, incoming?: IncomingMessage,
-  ) {
+  constructor(lease: Lease, budget: BodyBudget, taker: BodyTaker, incoming?: IncomingMessage) {
     this.#lease = lease
     this.#budget = budget
-    this.#limits = limits
     this.#taker = taker
     this.#incoming = incoming
   }
 
   limit(): void {
-    this.#timer = timer(this.#limits.bodyTimeoutMs, () => this.fail('late'))
+    this.#timer = timer(this.#budget.limits.bodyTimeoutMs, () => this.fail('late'))
   }
 
   /** Its request is over: the taker is not called, and what was read is dropped. */
@@ -217,7 +205,7 @@ export class BodyReading {
   }
 
   /** A string cannot be longer than this, whatever the limit says. */
-  get #max(): number { return Math.min(this.#limits.maxBodyBytes, constants.MAX_STRING_LENGTH) }
+  get #max(): number { return Math.min(this.#budget.limits.maxBodyBytes, constants.MAX_STRING_LENGTH) }
 
   takeLeftOver(left: Buffer | 'taken' | undefined): void {
     if (left === 'taken') this.fail('taken')

@@ -84,7 +84,7 @@ const ofHosts: ReadonlySet<string> = new Set([
 function readInto(
   request: HttpRequest, incoming: Request, { budget, limits, log }: Means,
 ): Promise<Reply | undefined> {
-  return new Promise((resolve) => readWebBody(incoming, request, budget, limits, (text, failure) => {
+  return new Promise((resolve) => readWebBody(incoming, request, budget, (text, failure) => {
     request.body = text
     resolve(failure && refusalOf(request, ...objectionToBody(failure, limits, log)))
   }))

@@ -12,7 +12,7 @@ import { Unavailable } from '../access/auth.ts'
 import { ReaderCheck } from '../stream/reader-check.ts'
 import { FailedIdentifications } from '../access/rate.ts'
 import { parseTarget, withoutSlash } from '../message/router.ts'
-import { NO_ROOM, tooLarge } from './body.ts'
+import { objectionToBody } from './body.ts'
 import { HttpRequest, refuseRequest } from './request.ts'
 import type { KernelLimits } from '../../define/limits.ts'
 import type { Log } from '../../define/log.ts'
@@ -200,7 +200,7 @@ function preflight(
 
 /** What is wrong with a body, as far as its headers tell. */
 function bodyObjection(
-  request: HttpRequest, { accepts = none, bodyIsOptional }: Endpoint, { limits, budget }: GateOptions,
+  request: HttpRequest, { accepts = none, bodyIsOptional }: Endpoint, { limits, budget, log }: GateOptions,
 ): Objection | undefined {
   const { head } = request
   const { contentLength, contentType, contentEncoding, transferEncoding } = head
@@ -225,8 +225,9 @@ function bodyObjection(
     return [400, 'The transfer coding must be chunked alone']
   }
   if (contentLength === undefined) return undefined
-  if (Number(contentLength) > limits.maxBodyBytes) return tooLarge(limits)
-  return budget.fits(request, Number(contentLength)) ? undefined : NO_ROOM
+  const why = Number(contentLength) > limits.maxBodyBytes ? 'too-large' : 'no-room'
+  if (why === 'no-room' && budget.fits(request, Number(contentLength))) return undefined
+  return objectionToBody(why, limits, log)
 }
 
 /** Whether no key is needed; also for unknown well-known paths (RFC 8615), and methods of what is public. */

@@ -131,10 +131,9 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
     }
     if (!request.takesBody) return this.#run(request)
     if (expected !== undefined) this.response.writeContinue()
-    const { budget, limits } = this.#means
     // A host's AsyncLocalStorage is lost in events of its socket.
     const taker = this.#isOwn ? this : { takeBody: inContext(this.takeBody.bind(this)) }
-    this.#reading = readBody(this.#incoming, request, budget, limits, this.#isTimed, taker)
+    this.#reading = readBody(this.#incoming, request, this.#means.budget, this.#isTimed, taker)
   }
 
   /** In a host's server the host has answered it. */
