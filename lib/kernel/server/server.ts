@@ -5,7 +5,7 @@ import { anonymous } from '../define/principal.ts'
 import { pathOf } from '../define/validate.ts'
 import { createAuthenticator } from '../http/access/auth.ts'
 import { createGuard, isLoopback } from '../http/access/guard.ts'
-import { ProtectedResource } from '../http/access/protected-resource.ts'
+import { createProtectedResource } from '../http/access/protected-resource.ts'
 import { createRateLimits } from '../http/access/rate.ts'
 import { createRouter } from '../http/message/router.ts'
 import { BodyBudget } from '../http/server/body.ts'
@@ -156,7 +156,7 @@ function assemble(
   }
   for (const part of parts) opened.push(openedOf(part, kernel))
   const ofParts = opened.map((one) => one.endpoints ?? [])
-  const resource = auth && new ProtectedResource(auth, ofParts, mountPath, () => router)
+  const resource = auth && createProtectedResource(auth, ofParts, mountPath, () => router)
   requireServing(parts, ofParts, service)
   const isServed = (asked: string): boolean => ofParts.flat().some(({ path, methods }) => (
     path === asked && methods.includes('GET')

@@ -139,7 +139,7 @@ export function principalOf(found: Principal): Principal | undefined {
     throw new TypeError(`The apiKey function returned no principal; return { id: 'who' } or nothing`)
   }
   const { id, expiresAt, scopes, claims } = found
-  return checked('The principal of the apiKey function', { id, expiresAt, claims }, scopes)
+  return checked('The principal of the apiKey function', id, expiresAt, claims, scopes)
 }
 
 /** The principal of a token; undefined where it has expired. `issuer` is the default. */
@@ -160,17 +160,11 @@ export function bearerOf(info: TokenInfo, issuer: string | undefined): Principal
   const held = scopes ?? (scope === undefined ? [] : parseScope(scope))
   // An escaped issuer has no colon, so no two pairs share an id.
   const id = `token:${encodeURIComponent(from)}:${subject}`
-  return checked('The token', { id, expiresAt, claims }, held)
-}
-
-interface Found {
-  readonly id: string
-  readonly expiresAt: number | undefined
-  readonly claims: unknown
+  return checked('The token', id, expiresAt, claims, held)
 }
 
 function checked(
-  owner: string, { id, expiresAt, claims }: Found, scopes: unknown = [],
+  owner: string, id: string, expiresAt: number | undefined, claims: unknown, scopes: unknown = [],
 ): Principal | undefined {
   requireId(owner, id)
   if (!isStrings(scopes)) {

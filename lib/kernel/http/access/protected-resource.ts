@@ -41,118 +41,106 @@ const operation = {
   },
 }
 
-export class ProtectedResource {
+export interface ProtectedResource {
   /** Those of the metadata. */
   readonly endpoints: readonly Endpoint[]
-  readonly #auth: Authorization
-  readonly #own: URL
-  readonly #mountPath: string
-  /** What stands before the server's paths for its clients. */
-  readonly #prefix: string
-  /** What `auth.resource` stands for; undefined: all. */
-  readonly #covered: ReadonlySet<Endpoint> | undefined
-  readonly #router: () => Routing
-
-  /** `parts`: the endpoints of each part; `router`: of them all, once there is one. */
-  constructor(
-    auth: Authorization, parts: readonly (readonly Endpoint[])[], mountPath: string, router: () => Routing,
-  ) {
-    this.#auth = auth
-    this.#own = new URL(auth.resource)
-    this.#mountPath = mountPath
-    this.#router = router
-    const path = withoutSlash(this.#own.pathname)
-    const entry = path === mountPath ? undefined : entryAt(path, parts.flat())
-    this.#prefix = entry === undefined ? path : path.slice(0, -entry.path.length)
-    this.#covered = entry && new Set(parts.find((part) => part.includes(entry)))
-    const at = (path: string, more: Partial<Endpoint>): Endpoint => ({
-      path, outsideMount: true, methods: ['GET'], open: 'public', refuse: problemReply,
-      handle: (exchange) => this.#answer(exchange), ...more,
-    })
-    const { pathname } = new URL(this.#ownMetadata)
-    const describe: Endpoint['describe'] = async () => ({ operations: { get: operation } })
-    this.endpoints = [
-      ...[...new Set([WELL_KNOWN, pathname])].map((path) => at(path, { describe })),
-      // It would be one more of each path.
-      at(`${WELL_KNOWN}/{path*}`, { isOffered: () => false }),
-    ]
-  }
-
   /** The resource at an address of this server, as a token would name it; undefined where there is none. */
-  resourceAt(address: string): string | undefined {
-    if (!URL.canParse(address)) return undefined
-    const { origin, pathname } = new URL(address)
-    const path = origin === this.#own.origin ? percentDecoded(pathname) : undefined
-    return path && this.#resourceOf(path)
-  }
-
+  resourceAt(address: string): string | undefined
   /**
    * The value of `WWW-Authenticate` for a path below the mount path: of who lacks `neededScopes`, or else of
    * who has no good credential. `isGiven`: there was one.
    */
-  challenge(realm: string, path: string, isGiven: boolean, neededScopes?: readonly unknown[]): string {
-    const beside = this.#besideAt(path)
-    return formatChallenge({
-      realm,
-      error: neededScopes !== undefined ? 'insufficient_scope' : isGiven ? 'invalid_token' : undefined,
-      scope: neededScopes ?? this.#auth.scopes,
-      resource_metadata: beside === undefined ? this.#ownMetadata : this.#own.origin + WELL_KNOWN + beside,
-    })
-  }
+  challenge(realm: string, path: string, isGiven: boolean, neededScopes?: readonly unknown[]): string
+}
 
-  /** RFC 9728 §3.1: the well-known path goes between the host and the path of the resource. */
-  get #ownMetadata(): string {
-    const { origin, pathname, search } = this.#own
-    return origin + WELL_KNOWN + (pathname === '/' ? '' : pathname) + search
-  }
+/** `parts`: the endpoints of each part; `router`: of them all, once there is one. */
+export function createProtectedResource(
+  auth: Authorization, parts: readonly (readonly Endpoint[])[], mountPath: string, router: () => Routing,
+): ProtectedResource {
+  const { resource } = auth
+  const { origin, pathname, search } = new URL(resource)
+  const ownPath = withoutSlash(pathname)
+  const entry = ownPath === mountPath ? undefined : entryAt(ownPath, parts.flat())
+  /** What stands before the server's paths for its clients. */
+  const before = entry === undefined ? ownPath : ownPath.slice(0, -entry.path.length)
+  /** What `auth.resource` stands for; undefined: all. */
+  const covered = entry && new Set(parts.find((part) => part.includes(entry)))
+  // RFC 9728 §3.1: the well-known path goes between the host and the path of the resource.
+  const metadataPath = WELL_KNOWN + (pathname === '/' ? '' : pathname)
 
-  #answer({ path, origin: { requestId } }: Exchange): Reply {
+  function answer({ path, origin: { requestId } }: Exchange): Reply {
     const behind = path.slice(WELL_KNOWN.length)
-    const resource = this.#resourceOf(behind) ?? (behind === '/' ? this.#auth.resource : undefined)
-    if (resource === undefined) {
+    const found = resourceOf(behind) ?? (behind === '/' ? resource : undefined)
+    if (found === undefined) {
       return problemReply({ status: 404, detail: 'Nothing at this path needs a token', requestId })
     }
-    const { authorizationServers, scopes, name, documentation } = this.#auth
     return {
       status: 200,
       type: JSON_TYPE,
       headers: ['Cache-Control', 'public, max-age=3600'],
       body: formatJson({
-        resource,
-        authorization_servers: authorizationServers,
-        scopes_supported: scopes,
+        resource: found,
+        authorization_servers: auth.authorizationServers,
+        scopes_supported: auth.scopes,
         bearer_methods_supported: ['header'],
-        resource_name: name,
-        resource_documentation: documentation,
+        resource_name: auth.name,
+        resource_documentation: auth.documentation,
       }),
     }
   }
 
   /** The resource with a path at the host; '': where clients look that do not know the path. */
-  #resourceOf(path: string): string | undefined {
-    if (path === '' || withoutSlash(path) === withoutSlash(this.#own.pathname)) return this.#auth.resource
-    const below = [this.#prefix, this.#mountPath, ''].filter((prefix) => path.startsWith(prefix))
-      .map((prefix) => path.slice(prefix.length)).find((rest) => this.#protectedAt(rest) !== undefined)
+  function resourceOf(path: string): string | undefined {
+    if (path === '' || withoutSlash(path) === ownPath) return resource
+    const below = [before, mountPath, ''].filter((prefix) => path.startsWith(prefix))
+      .map((prefix) => path.slice(prefix.length)).find((rest) => protectedAt(rest) !== undefined)
     if (below === undefined) return undefined
-    const beside = this.#besideAt(below)
-    return beside === undefined ? this.#auth.resource : this.#own.origin + beside
+    const beside = besideAt(below)
+    return beside === undefined ? resource : origin + beside
   }
 
   /** The path at the host of one that is a resource of its own. */
-  #besideAt(path: string): string | undefined {
-    if (this.#covered === undefined) return undefined
-    const endpoint = this.#protectedAt(path)
-    if (endpoint === undefined || this.#covered.has(endpoint)) return undefined
-    const encoded = this.#prefix + encodeURI(path).replace(/[?#]/g, encodeURIComponent)
+  function besideAt(path: string): string | undefined {
+    if (covered === undefined) return undefined
+    const endpoint = protectedAt(path)
+    if (endpoint === undefined || covered.has(endpoint)) return undefined
+    const encoded = before + encodeURI(path).replace(/[?#]/g, encodeURIComponent)
     return encoded.length > MAX_PATH ? undefined : encoded
   }
 
   /** What needs a credential at a path below the mount path. */
-  #protectedAt(path: string): Endpoint | undefined {
-    const router = this.#router()
-    const whole = this.#mountPath + path
-    return router('OPTIONS', whole).allowed.map((method) => router(method, whole).endpoint)
+  function protectedAt(path: string): Endpoint | undefined {
+    if (!path.startsWith('/')) return undefined
+    const [route, whole] = [router(), mountPath + path]
+    return route('OPTIONS', whole).allowed.map((method) => route(method, whole).endpoint)
       .find((endpoint) => endpoint !== undefined && (endpoint.open ?? false) === false)
+  }
+
+  const at = (path: string, more: Partial<Endpoint>): Endpoint => ({
+    path, outsideMount: true, methods: ['GET'], open: 'public', refuse: problemReply, handle: answer, ...more,
+  })
+  const describe: Endpoint['describe'] = async () => ({ operations: { get: operation } })
+  return {
+    endpoints: [
+      ...[...new Set([WELL_KNOWN, metadataPath])].map((path) => at(path, { describe })),
+      // It would be one more of each path.
+      at(`${WELL_KNOWN}/{path*}`, { isOffered: () => false }),
+    ],
+    resourceAt(address) {
+      if (!URL.canParse(address)) return undefined
+      const asked = new URL(address)
+      const path = asked.origin === origin ? percentDecoded(asked.pathname) : undefined
+      return path && resourceOf(path)
+    },
+    challenge(realm, path, isGiven, neededScopes) {
+      const beside = besideAt(path)
+      return formatChallenge({
+        realm,
+        error: neededScopes !== undefined ? 'insufficient_scope' : isGiven ? 'invalid_token' : undefined,
+        scope: neededScopes ?? auth.scopes,
+        resource_metadata: origin + (beside === undefined ? metadataPath + search : WELL_KNOWN + beside),
+      })
+    },
   }
 }
 

@@ -127,8 +127,8 @@ export function costOf(bytes: Uint8Array): number {
 const COPIED_BYTES = 1_000_000
 
 /**
- * Reads a body of node:http and calls `taker` exactly once. `lease` holds it from then on. `isTimed`: no other
- * clock looks at how long it takes.
+ * Reads a body of node:http and calls `taker` exactly once. `lease` holds it from then on. `isTimed`: no
+ * other clock looks at how long it takes.
  */
 export function readBody(
   incoming: IncomingMessage, lease: Lease, budget: BodyBudget, isTimed: boolean, taker: BodyTaker,
