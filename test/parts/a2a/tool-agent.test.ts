@@ -53,6 +53,14 @@ test('a data part runs the tool that it names, and its result is data, or text',
   assert.deepEqual(partsOf(await desk.task([call('shout', { text: 'hi' })])), [text('HI')])
 })
 
+test('a tool without arguments needs none, and null is none', async (t) => {
+  const tick = { name: 'tick', run: () => 'Tock.' }
+  const desk = new Caller(serveDesk(t, { tools: [tick] }))
+  for (const args of [undefined, null, {}]) {
+    assert.deepEqual(partsOf(await desk.task([call('tick', args)])), [text('Tock.')], String(args))
+  }
+})
+
 test('wrong arguments fail the task, and say which', async (t) => {
   const task = await new Caller(serveDesk(t)).task([call('add', { a: 'one', b: 2 })])
   assert.match(sumOf(task), /^failed \(Invalid arguments for add: .*number/)

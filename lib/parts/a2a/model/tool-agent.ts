@@ -56,9 +56,9 @@ export function toolCallFor(
   if (!isAlone && agent !== service.catalog.root) return undefined
   for (const part of parts) {
     if (part.type !== 'data' || !isRecord(part.data)) continue
-    const { skill, arguments: args = {} } = part.data
+    const { skill, arguments: args } = part.data
     const tool = typeof skill === 'string' ? service.catalog.tool(skill) : undefined
-    if (tool !== undefined) return { tool, args }
+    if (tool !== undefined) return { tool, args: args ?? {} }
   }
   return isAlone ? callByText(service.catalog.tools, parts) : undefined
 }
