@@ -1,9 +1,13 @@
 /**
- * JSON-RPC batches: read and checked as a whole before any message is taken, and answered as one array. Only
- * one revision has them. Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
+ * What is posted: a message, or a batch, which is read and checked as a whole before any message is taken,
+ * and answered as one array. Only one revision has batches.
+ * Spec: MCP 2025-03-26, Base Protocol, Batching; Lifecycle, Initialization.
  */
-import { formatError, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
-import { answerCounted } from '../protocol/replies.ts'
+import { parseJson } from '../../../floors/bounds/parse-json.ts'
+import {
+  errorReply, formatError, INVALID_REQUEST, PARSE_ERROR, rpcError,
+} from '../../../floors/jsonrpc/jsonrpc.ts'
+import { answerCounted, invalid } from '../protocol/replies.ts'
 import { readMessage } from '../session/messages.ts'
 import { dispatch } from '../methods/methods.ts'
 import { claimsModern } from './choose.ts'
@@ -18,6 +22,19 @@ import type { Forms } from './post-reply.ts'
 import type { Revision } from '../protocol/revisions.ts'
 
 export const NO_BATCHES = 'This revision has no batches'
+
+/** A body as a message, or as a batch; the reply to what is neither. */
+export function readPosted(mcp: McpServer, body: string): McpMessage | readonly McpMessage[] | Reply {
+  const { limits } = mcp.service
+  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
+  if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
+  if (Array.isArray(parsed.value)) {
+    const messages = readBatch(parsed.value, mcp)
+    return typeof messages === 'string' ? invalid(400, messages) : messages
+  }
+  const message = readMessage(parsed.value, limits.maxNameBytes)
+  return message.kind === 'malformed' ? invalid(400, message.why, message.id) : message
+}
 
 export function readBatch(
   values: readonly unknown[], { limits: { maxBatch }, service: { limits: { maxNameBytes } } }: McpServer,
@@ -50,9 +67,6 @@ export function countBatch(
   return answerCounted(exchange, 'call', requestsIn(messages).length - 1, undefined, take)
 }
 
-/** The way to the client of a batch, for all but its answers. */
-type BatchChannel = Pick<ResponseChannel, 'sends' | 'isConnected' | 'send'>
-
 /** Takes the answer to a message of a batch; undefined: there is none. */
 export type TakeAnswer = (
   message: McpMessage, text: string | undefined, status?: number, more?: AnswerHead,
@@ -81,35 +95,17 @@ export function collectAnswers(owed: number, maxBytes: number, send: (text: stri
   }
 }
 
-/** The way to the client of one request of a batch. */
-class RequestOfBatch implements ResponseChannel {
-  readonly #channel: BatchChannel
-  readonly #message: RequestMessage
-  readonly #take: TakeAnswer
-
-  constructor(channel: BatchChannel, message: RequestMessage, take: TakeAnswer) {
-    this.#channel = channel
-    this.#message = message
-    this.#take = take
-  }
-
-  get sends(): boolean { return this.#channel.sends }
-  get isConnected(): boolean { return this.#channel.isConnected !== false }
-  send(text: string): void { this.#channel.send(text) }
-  abandon(): void { this.#take(this.#message, undefined) }
-
-  finish(text: string, status?: number, more?: AnswerHead): void {
-    this.#take(this.#message, text, status, more)
-  }
-}
-
 /** Runs the requests of a batch; what else they send goes out on `channel`. Returns those without answer. */
 export function runBatch(
   mcp: McpServer, requests: readonly RequestMessage[], peer: Peer, origin: Origin,
-  channel: BatchChannel, take: TakeAnswer,
+  channel: Pick<ResponseChannel, 'sends' | 'send'>, take: TakeAnswer,
 ): readonly McpRequest[] {
+  const { sends } = channel
+  const send = (text: string): void => channel.send(text)
   return requests.flatMap((message) => {
-    const request = dispatch(mcp, message, peer, origin, new RequestOfBatch(channel, message, take))
+    const request = dispatch(mcp, message, peer, origin, {
+      sends, send, finish: take.bind(undefined, message), abandon: () => take(message, undefined),
+    })
     return request === undefined || request.isFinished ? [] : [request]
   })
 }

@@ -5,14 +5,15 @@
  * Spec: MCP 2026-07-28, Transports, Streamable HTTP; 2025-11-25, Protocol Version Header.
  */
 import { isRecord } from '../../../kernel/define/content.ts'
-import { INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
+import { errorReply, INVALID_PARAMS, INVALID_REQUEST, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { decodeAbilities, decodeClient, isSeverity, unable } from '../protocol/client.ts'
 import { decodeHeaderValue } from '../protocol/header-value.ts'
 import { paramFault } from '../protocol/tools.ts'
 import { assumed, META, modern, revisionByName, revisions } from '../protocol/revisions.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
-import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
+import type { Id, RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
+import type { TextReply } from '../../../kernel/wire/problem.ts'
 import type { McpServer } from '../methods/methods.ts'
 import type { Params } from '../session/messages.ts'
 import type { Peer } from '../session/session.ts'
@@ -23,9 +24,12 @@ const CAPABILITIES = `${META}clientCapabilities`
 const HEADER_MISMATCH = -32020
 const UNSUPPORTED_VERSION = -32022
 
-export interface Refused { readonly status: number; readonly error: RpcError }
-
-export interface Claim { readonly method: string | undefined; readonly params: Params | undefined }
+/** What a message says of itself: a response says nothing. */
+export interface Claim {
+  readonly id?: Id | undefined
+  readonly method?: string
+  readonly params?: Params | undefined
+}
 
 /** The session that a request names. Platforms send ids of their own to servers that have no sessions. */
 export function sessionIdOf({ options }: McpServer, { head }: Exchange): string | undefined {
@@ -49,28 +53,31 @@ export function claimsModern({ modernMethods }: McpServer, { method, params }: C
   return metaOf(params)?.[VERSION] !== undefined || modernMethods.has(method)
 }
 
-/** The peer that the body of a modern request describes. `header`: `MCP-Protocol-Version`, over HTTP. */
+/**
+ * The peer that the body of a modern request describes, or the reply to what contradicts itself. `header`:
+ * `MCP-Protocol-Version`, over HTTP.
+ */
 export function modernPeer(
-  { params }: Claim, header?: { readonly value: string | undefined },
-): Peer | Refused {
+  { id, params }: Claim, header?: { readonly value: string | undefined },
+): Peer | TextReply {
   const meta = metaOf(params)
   const version = meta?.[VERSION]
   const capabilities = meta?.[CAPABILITIES]
   if (meta === undefined || typeof version !== 'string' || !isRecord(capabilities)) {
     const missing = typeof version === 'string' ? CAPABILITIES : VERSION
-    return refused(rpcError(INVALID_PARAMS, `params._meta needs ${missing}`))
+    return refused(id, rpcError(INVALID_PARAMS, `params._meta needs ${missing}`))
   }
   if (header !== undefined && header.value !== version && !isOlder(header.value, version)) {
-    return mismatch('MCP-Protocol-Version', header.value)
+    return mismatch(id, 'MCP-Protocol-Version', header.value)
   }
   const revision = revisionByName.get(version)
   if (revision?.opening !== 'each-request') {
-    return unsupported(version, revision === undefined ? revisions : modern)
+    return unsupported(id, version, revision === undefined ? revisions : modern)
   }
   const logLevel = meta[`${META}logLevel`]
   if (logLevel !== undefined && !isSeverity(logLevel)) {
     const why = `params._meta ${META}logLevel must be a severity, from debug to emergency`
-    return refused(rpcError(INVALID_PARAMS, why))
+    return refused(id, rpcError(INVALID_PARAMS, why))
   }
   const abilities = decodeAbilities(capabilities)
   return {
@@ -93,20 +100,22 @@ function isOlder(header: string | undefined, version: string): boolean {
  * The same over HTTP, where the headers must agree with the body. Behind a header that names an older
  * revision none is missed that it does not have.
  */
-export function modernHttpPeer(mcp: McpServer, claim: Claim, exchange: Exchange): Peer | Refused {
-  const { method, params } = claim
+export function modernHttpPeer(mcp: McpServer, claim: Claim, exchange: Exchange): Peer | TextReply {
+  const { id, method, params } = claim
   const { mcpProtocolVersion, mcpMethod } = exchange.head
   const peer = modernPeer(claim, { value: mcpProtocolVersion })
-  if ('error' in peer) return peer
+  if ('status' in peer) return peer
   const isLax = mcpProtocolVersion !== peer.revision.name
   if (isLax) sayOlderHeader(mcp, mcpProtocolVersion, peer.revision)
-  if (mcpMethod !== method && !(isLax && mcpMethod === undefined)) return mismatch('Mcp-Method', mcpMethod)
+  if (mcpMethod !== method && !(isLax && mcpMethod === undefined)) {
+    return mismatch(id, 'Mcp-Method', mcpMethod)
+  }
   const { namedBy } = mcp.methods.get(peer.revision)?.get(method) ?? {}
   const nameFault = nameMismatch(namedBy, claim, exchange, isLax)
   if (nameFault !== undefined) return nameFault
   if (method !== 'tools/call') return peer
   const header = paramFault(mcp.tools.named(params?.['name']), params?.['arguments'], exchange, isLax)
-  return header === undefined ? peer : mismatch(header, exchange.header(header.toLowerCase()))
+  return header === undefined ? peer : mismatch(id, header, exchange.header(header.toLowerCase()))
 }
 
 function sayOlderHeader(mcp: McpServer, header: string | undefined, { name }: Revision): void {
@@ -117,31 +126,31 @@ function sayOlderHeader(mcp: McpServer, header: string | undefined, { name }: Re
 }
 
 function nameMismatch(
-  namedBy: string | undefined, { params }: Claim, exchange: Exchange, isLax: boolean,
-): Refused | undefined {
+  namedBy: string | undefined, { id, params }: Claim, exchange: Exchange, isLax: boolean,
+): TextReply | undefined {
   const name = namedBy === undefined ? undefined : params?.[namedBy]
   // Where the body has no name, the method refuses it with a better message.
   if (typeof name !== 'string') return undefined
   const { mcpName } = exchange.head
-  if (mcpName === undefined) return isLax ? undefined : mismatch('Mcp-Name', mcpName)
+  if (mcpName === undefined) return isLax ? undefined : mismatch(id, 'Mcp-Name', mcpName)
   const isSame = decodeHeaderValue(mcpName) === name || decodeHeaderValue(onlyValue(mcpName)) === name
-  return isSame ? undefined : mismatch('Mcp-Name', mcpName)
+  return isSame ? undefined : mismatch(id, 'Mcp-Name', mcpName)
 }
 
-function mismatch(header: string, value: string | undefined): Refused {
+function mismatch(id: Id | undefined, header: string, value: string | undefined): TextReply {
   const detail = value === undefined
     ? `the ${header} header is missing`
     : `the ${header} header does not say what the body says`
-  return refused({ code: HEADER_MISMATCH, message: `Header mismatch: ${detail}`, data: { header } })
+  return refused(id, { code: HEADER_MISMATCH, message: `Header mismatch: ${detail}`, data: { header } })
 }
 
-function unsupported(requested: string, served: readonly Revision[]): Refused {
+function unsupported(id: Id | undefined, requested: string, served: readonly Revision[]): TextReply {
   const data = { supported: served.map(({ name }) => name), requested }
-  return refused({ code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data })
+  return refused(id, { code: UNSUPPORTED_VERSION, message: 'Unsupported protocol version', data })
 }
 
-function refused(error: RpcError, status = 400): Refused {
-  return { status, error }
+function refused(id: Id | undefined, error: RpcError): TextReply {
+  return errorReply(id, error, 400)
 }
 
 const anonymousPeers: ReadonlyMap<Revision, Peer> = new Map(revisions.map((revision) => [
@@ -152,8 +161,8 @@ export function anonymousPeer(revision: Revision): Peer {
   return anonymousPeers.get(revision)!
 }
 
-/** The peer of a legacy request: its session, or an anonymous client. */
-export function legacyPeer(mcp: McpServer, exchange: Exchange): Peer | Refused {
+/** The peer of a legacy request: its session, or an anonymous client; the reply where there is none. */
+export function legacyPeer(mcp: McpServer, exchange: Exchange, id?: Id): Peer | TextReply {
   const { mcpProtocolVersion } = exchange.head
   const sessionId = sessionIdOf(mcp, exchange)
   const named = mcpProtocolVersion === undefined ? assumed : revisionByName.get(mcpProtocolVersion)
@@ -162,13 +171,14 @@ export function legacyPeer(mcp: McpServer, exchange: Exchange): Peer | Refused {
   // A session of HTTP+SSE or stdio has a stream of its own, and no other.
   if (sessionId !== undefined && session?.isBound !== false) {
     const why = 'There is no such session, or it has ended; begin again with initialize'
-    return refused(rpcError(INVALID_REQUEST, why), 404)
+    return errorReply(id, rpcError(INVALID_REQUEST, why), 404)
   }
   session?.renew(exchange.origin.principal)
-  if (named === undefined) return unsupported(mcpProtocolVersion ?? '', revisions)
+  if (named === undefined) return unsupported(id, mcpProtocolVersion ?? '', revisions)
   if (session !== undefined) return session
   if (mcp.options.sessions === 'required') {
-    return refused(rpcError(INVALID_REQUEST, 'The Mcp-Session-Id header is missing; begin with initialize'))
+    const why = 'The Mcp-Session-Id header is missing; begin with initialize'
+    return refused(id, rpcError(INVALID_REQUEST, why))
   }
   return anonymousPeer(named)
 }

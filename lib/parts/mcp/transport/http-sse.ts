@@ -5,17 +5,15 @@
  *
  * Spec: MCP 2024-11-05, Transports, HTTP with SSE.
  */
-import { parseJson } from '../../../floors/bounds/parse-json.ts'
-import { errorReply, PARSE_ERROR, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import {
-  batchObjection, collectAnswers, countBatch, NO_BATCHES, readBatch, requestsIn, runBatch,
+  batchObjection, collectAnswers, countBatch, NO_BATCHES, readPosted, requestsIn, runBatch,
 } from './batch.ts'
 import { anonymousPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
-import { readMessage, takeMessage } from '../session/messages.ts'
+import { takeMessage } from '../session/messages.ts'
 import { jsonAlone, replyToMessage } from './post-reply.ts'
 import { answerCounted, duplicate, invalid, noLegacySse, unavailable } from '../protocol/replies.ts'
 import { oldest } from '../protocol/revisions.ts'
@@ -81,35 +79,25 @@ class LegacySseStream implements Outlet, ResponseChannel {
 }
 
 export function postMessage(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
-  const { limits } = mcp.service
   const { body, origin } = exchange
-  const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-  if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
+  const posted = readPosted(mcp, body)
+  if ('status' in posted) return posted
   const id = sessionIdIn(exchange.query)
-  const { value } = parsed
-  if (!Array.isArray(value)) {
-    const message = readMessage(value, limits.maxNameBytes)
-    if (message.kind === 'malformed') return invalid(400, message.why, message.id)
-    if (id === undefined) return answerInBody(mcp, exchange, message)
-    return mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, message)
+  if (id === undefined) {
+    return 'kind' in posted ? answerInBody(mcp, exchange, posted) : invalid(400, NO_BATCHES)
   }
-  if (id === undefined) return invalid(400, NO_BATCHES)
-  const messages = readBatch(value, mcp)
-  if (typeof messages === 'string') return invalid(400, messages)
+  const pass = (): Reply | Promise<Reply> => (
+    mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, posted)
+  )
   // Counted before it is passed on: only here is it known whose it is.
-  return countBatch(exchange, messages, () => (
-    mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, messages)
-  ))
+  return 'kind' in posted ? pass() : countBatch(exchange, posted, pass)
 }
 
 /** Takes what other processes get for the streams that are here. */
 export function serveLegacySse(mcp: McpServer): void {
-  const { limits } = mcp.service
   mcp.migration?.onLegacySsePost((id, origin, body) => {
-    const parsed = parseJson(body, limits.maxDepth, limits.maxObjects)
-    const value = parsed.ok ? parsed.value : undefined
-    const posted = Array.isArray(value) ? readBatch(value, mcp) : readMessage(value, limits.maxNameBytes)
-    return typeof posted === 'string' ? invalid(400, posted) : take(mcp, id, origin, posted)
+    const posted = readPosted(mcp, body)
+    return 'status' in posted ? posted : take(mcp, id, origin, posted)
   })
 }
 

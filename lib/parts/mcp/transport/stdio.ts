@@ -6,7 +6,7 @@ import { Fault } from '../../../kernel/define/fault.ts'
 import { anonymous } from '../../../kernel/define/principal.ts'
 import { LineOrigin, serveLines } from '../../../floors/lines/line-server.ts'
 import { Lease, Quota } from '../../../kernel/util/quota.ts'
-import { formatError, formatNotification, INTERNAL_ERROR } from '../../../floors/jsonrpc/jsonrpc.ts'
+import { formatNotification, INTERNAL_ERROR } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { collectAnswers, NO_BATCHES, owesAnswer, partObjection, readBatch, refusal } from './batch.ts'
 import { claimsModern, modernPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
@@ -122,7 +122,7 @@ class McpLines implements LineProtocol {
       return answer(initialize(this.#mcp, message, this.#session))
     }
     const peer = modernPeer(message)
-    if ('error' in peer) answer(formatError(message.id, peer.error))
+    if ('status' in peer) answer(peer.body)
     else this.#run(message, peer, length, answer)
   }
 

@@ -2,20 +2,17 @@
  * Streamable HTTP: `POST`, `GET` and `DELETE /mcp`, for all five revisions.
  * Spec: MCP 2025-11-25 and 2026-07-28, Transports.
  */
-import { parseJson } from '../../../floors/bounds/parse-json.ts'
 import { sharedOf } from '../../../floors/shared/shared-of.ts'
 import { isThenable } from '../../../kernel/util/thenable.ts'
-import {
-  errorReply, formatResult, INVALID_PARAMS, PARSE_ERROR, rpcError,
-} from '../../../floors/jsonrpc/jsonrpc.ts'
+import { errorReply, formatResult, INVALID_PARAMS, rpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { EVENT_STREAM } from '../../../kernel/wire/sse.ts'
-import { batchObjection, countBatch, NO_BATCHES, readBatch, replyToBatch, requestsIn } from './batch.ts'
+import { batchObjection, countBatch, NO_BATCHES, readPosted, replyToBatch, requestsIn } from './batch.ts'
 import { isModern, legacyPeer, modernHttpPeer, sessionIdOf } from './choose.ts'
 import { decodeInitialize, initializeText } from '../methods/methods.ts'
-import { readMessage, takeMessage } from '../session/messages.ts'
+import { takeMessage } from '../session/messages.ts'
 import { replyToMessage } from './post-reply.ts'
 import { parseEventId } from '../session/replay.ts'
 import { answerCounted, duplicate, invalid, unavailable } from '../protocol/replies.ts'
@@ -38,37 +35,28 @@ export function formsOf(accept: string | undefined): Forms | undefined {
 export function post(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply> {
   const forms = formsOf(exchange.head.accept)
   if (forms === undefined) return invalid(406, `Accept must allow ${JSON_TYPE} or ${EVENT_STREAM}`)
-  const { limits } = mcp.service
-  const parsed = parseJson(exchange.body, limits.maxDepth, limits.maxObjects)
-  if (!parsed.ok) return errorReply(undefined, rpcError(PARSE_ERROR, parsed.why), 400)
-  const { value } = parsed
-  const adopted = mcp.migration?.adopt(sessionIdOf(mcp, exchange), exchange)
-  if (adopted === undefined) return answerBody(mcp, exchange, value, forms)
-  return adopted.then(() => answerBody(mcp, exchange, value, forms), unavailable)
+  const posted = readPosted(mcp, exchange.body)
+  if ('status' in posted) return posted
+  return withSession(mcp, () => (
+    'kind' in posted ? answerMessage(mcp, exchange, posted, forms) : answerBatch(mcp, exchange, posted, forms)
+  ), exchange)
 }
 
-function answerBody(
-  mcp: McpServer, exchange: Exchange, value: unknown, forms: Forms,
+function answerMessage(
+  mcp: McpServer, exchange: Exchange, message: McpMessage, forms: Forms,
 ): Reply | Promise<Reply> {
-  if (Array.isArray(value)) return postBatch(mcp, exchange, value, forms)
-  const message = readMessage(value, mcp.service.limits.maxNameBytes)
-  if (message.kind === 'malformed') return invalid(400, message.why, message.id)
-  const claim = message.kind === 'response' ? { method: undefined, params: undefined } : message
-  const id = message.kind === 'request' ? message.id : undefined
-
-  if (isModern(mcp, claim, exchange)) {
+  if (isModern(mcp, message, exchange)) {
     if (message.kind === 'response') return invalid(400, 'A response cannot be posted', message.id)
     // Ids are the client's own and there is no session, so no notification can be acted on.
-    if (message.kind === 'notification') return { status: 202 }
+    if (message.kind !== 'request') return { status: 202 }
     const peer = modernHttpPeer(mcp, message, exchange)
-    if ('error' in peer) return errorReply(id, peer.error, peer.status)
-    return replyToMessage(mcp, peer, forms, message, exchange)
+    return 'status' in peer ? peer : replyToMessage(mcp, peer, forms, message, exchange)
   }
   if (message.kind === 'request' && message.method === 'initialize') {
     return answerCounted(exchange, 'initialize', 1, message.id, () => begin(mcp, exchange, message))
   }
-  const peer = legacyPeer(mcp, exchange)
-  if ('error' in peer) return errorReply(id, peer.error, peer.status)
+  const peer = legacyPeer(mcp, exchange, message.kind === 'request' ? message.id : undefined)
+  if ('status' in peer) return peer
   if (message.kind !== 'request') return take(mcp, peer.session, [message])
   if (peer.session?.isRunning(message.id) === true) return duplicate(message.id)
   return replyToMessage(mcp, peer, forms, message, exchange)
@@ -109,22 +97,20 @@ function begin(mcp: McpServer, exchange: Exchange, { id, params }: RequestMessag
 }
 
 /** An array of messages, for the one revision that has them. */
-function postBatch(
-  mcp: McpServer, exchange: Exchange, values: readonly unknown[], forms: Forms,
+function answerBatch(
+  mcp: McpServer, exchange: Exchange, messages: readonly McpMessage[], forms: Forms,
 ): Reply | Promise<Reply> {
-  const messages = readBatch(values, mcp)
-  if (typeof messages === 'string') return invalid(400, messages)
   if (messages.some((message) => 'method' in message && isModern(mcp, message, exchange))) {
     return invalid(400, NO_BATCHES)
   }
   const peer = legacyPeer(mcp, exchange)
-  if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
+  if ('status' in peer) return peer
   const objection = batchObjection(messages, peer.revision)
   if (objection !== undefined) return invalid(400, objection)
-  return countBatch(exchange, messages, () => answerBatch(mcp, exchange, messages, peer, forms))
+  return countBatch(exchange, messages, () => takeBatch(mcp, exchange, messages, peer, forms))
 }
 
-function answerBatch(
+function takeBatch(
   mcp: McpServer, exchange: Exchange, messages: readonly McpMessage[], peer: Peer, forms: Forms,
 ): Reply | Promise<Reply> {
   const taken = take(mcp, peer.session, messages.filter((message) => message.kind !== 'request'))
@@ -146,11 +132,10 @@ function sessionOf(mcp: McpServer, exchange: Exchange): Session | Reply {
     return invalid(400, 'The Mcp-Session-Id header is missing; begin with initialize')
   }
   const peer = legacyPeer(mcp, exchange)
-  if ('error' in peer) return errorReply(undefined, peer.error, peer.status)
-  return peer.session!
+  return 'status' in peer ? peer : peer.session!
 }
 
-/** `GET` or `DELETE /mcp`, once the session of the request is here. */
+/** Handles a request once its session is here. */
 export function withSession(
   mcp: McpServer, handle: (mcp: McpServer, exchange: Exchange) => Reply | Promise<Reply>,
   exchange: Exchange,
