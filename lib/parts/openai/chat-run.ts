@@ -28,7 +28,6 @@ import type { Service } from '../../kernel/run/service.ts'
 import type { PublicFailure } from '../../floors/reply/reply.ts'
 import type { RunEvent } from '../../floors/answers/run-event.ts'
 import type { AgentFace } from '../../floors/reply/agent-run.ts'
-import type { Formatted } from './output-format.ts'
 import type { ChatRequest } from './chat-request.ts'
 
 /** Answers a chat completion. Throws, or rejects with, a `Fault`. */
@@ -39,6 +38,12 @@ export function answerCompletion(service: Service, exchange: Exchange): MaybePro
   return answerOnce(service, exchange, model, request, new ChatFace(service, model, request), {
     identity: { chat: body }, isStream: request.isStream, refuse: openaiRefusal,
   })
+}
+
+interface RestOfAnswer {
+  readonly texts: readonly string[]
+  readonly refusal?: string | undefined
+  readonly calls: readonly MadeToolCall[]
 }
 
 class ChatFace implements AgentFace {
@@ -94,42 +99,46 @@ class ChatFace implements AgentFace {
   }
 
   whole(answer: Answer, call: LiveCall): MaybePromise<string> {
-    const { json, refusal } = this.#inFormat(answer, call)
-    if (refusal !== undefined) return this.#whole(call, 'null', '', quote(refusal))
-    if (json !== undefined) return this.#whole(call, quote(json), json)
-    const calls = this.#calls(answer, call)
-    const all = [...answer.content, ...artifactParts(answer)]
-    return andThen(this.#text.take(textOfBlocks(all, true)), (taken) => {
-      const text = taken + this.#text.rest()
-      return this.#whole(call, text === '' && calls.length > 0 ? 'null' : quote(text), text, 'null', calls)
+    return andThen(this.#rest(answer, call), ({ texts, refusal, calls }) => {
+      const text = texts.join('')
+      const isNone = refusal !== undefined || (text === '' && calls.length > 0)
+      const reasoning = this.#reasoning === '' ? '' : `"reasoning_content":${quote(this.#reasoning)},`
+      const called = calls.length === 0 ? '' : `,"tool_calls":[${calls.map((one) => callText(one)).join()}]`
+      const message = `{"role":"assistant","content":${isNone ? null : quote(text)},${reasoning}`
+        + `"refusal":${refusal === undefined ? null : quote(refusal)}${called}}`
+      const end = `"logprobs":null,"finish_reason":"${finishOf(calls)}"}]`
+      const choices = `"choices":[{"index":0,"message":${message},${end}`
+      const usage = this.#usage(Buffer.byteLength(text), call)
+      return bounded(`${this.#head('chat.completion', call)},${choices},${usage}}`, this.#service.limits)
     })
   }
 
   end(answer: Answer, call: LiveCall): MaybePromise<string> {
-    const { json, refusal } = this.#inFormat(answer, call)
-    if (refusal !== undefined) return this.#chunk(`"refusal":${quote(refusal)}`) + this.#end(call)
-    if (json !== undefined) return this.#content(json) + this.#end(call)
-    // An answer that came whole is one piece; artifacts come at the end.
-    const rest = [...this.#hasPiece ? [] : answer.content, ...artifactParts(answer)]
-    return andThen(this.#text.take(textOfBlocks(rest, !this.#hasPiece)), (last) => {
-      const calls = this.#calls(answer, call)
+    return andThen(this.#rest(answer, call), ({ texts, refusal, calls }) => {
+      const said = refusal === undefined ? texts.map((text) => this.#content(text)).join('')
+        : this.#chunk(`"refusal":${quote(refusal)}`)
       const called = calls.map((one, index) => this.#chunk(`"tool_calls":[${callText(one, index)}]`)).join('')
-      return this.#content(last) + this.#content(this.#text.rest()) + called + this.#end(call, calls)
+      return said + called + this.#end(call, calls)
     })
   }
 
   failed(failure: PublicFailure): string { return formatEvent(failureText(failure)) }
 
-  /** An answer in the format that was asked for; neither where none was, or where it calls a tool first. */
-  #inFormat(answer: Answer, { requestId }: LiveCall): Partial<Formatted> {
+  /** What is to be shown yet. One in the format that was asked for, or a refusal, is all of the answer. */
+  #rest(answer: Answer, { requestId }: LiveCall): MaybePromise<RestOfAnswer> {
     const { log, limits } = this.#service
-    const { format } = this.#request
-    if (format === undefined) warnOfData(log, this.#who, answer, 'chat completions', requestId)
-    return answer.toolCalls === undefined ? format?.read(answer, limits) ?? {} : {}
-  }
-
-  #calls(answer: Answer, { requestId }: LiveCall): readonly MadeToolCall[] {
-    return callsOf(answer, this.#request.maxCalls, this.#service.log, requestId)
+    const { format, maxCalls } = this.#request
+    if (format === undefined) {
+      warnOfData(log, this.#who, answer, 'chat completions', requestId)
+    } else if (answer.toolCalls === undefined) {
+      const { json = '', refusal } = format.read(answer, limits)
+      return { texts: [json], refusal, calls: [] }
+    }
+    // An answer that came whole is one piece; artifacts come at the end.
+    const blocks = [...this.#hasPiece ? [] : answer.content, ...artifactParts(answer)]
+    return andThen(this.#text.take(textOfBlocks(blocks, !this.#hasPiece)), (taken) => (
+      { texts: [taken, this.#text.rest()], calls: callsOf(answer, maxCalls, log, requestId) }
+    ))
   }
 
   #content(text: string): string {
@@ -147,19 +156,6 @@ class ChatFace implements AgentFace {
     const usage = !this.#request.includesUsage ? ''
       : formatEvent(`${this.#chunkHead}],${this.#usage(this.#sentBytes, call)}}`)
     return last + usage + formatEvent('[DONE]')
-  }
-
-  /** `content` and `refusal` are JSON texts; `text` is what is counted. */
-  #whole(
-    call: LiveCall, content: string, text: string, refusal = 'null', calls: readonly MadeToolCall[] = [],
-  ): string {
-    const called = calls.length === 0 ? '' : `,"tool_calls":[${calls.map((one) => callText(one)).join()}]`
-    const reasoning = this.#reasoning === '' ? '' : `"reasoning_content":${quote(this.#reasoning)},`
-    const message = `{"role":"assistant","content":${content},${reasoning}"refusal":${refusal}${called}}`
-    const end = `"logprobs":null,"finish_reason":"${finishOf(calls)}"}]`
-    const choices = `"choices":[{"index":0,"message":${message},${end}`
-    const usage = this.#usage(Buffer.byteLength(text), call)
-    return bounded(`${this.#head('chat.completion', call)},${choices},${usage}}`, this.#service.limits)
   }
 
   /** What every object of this reply begins with; the rest is to follow. */
