@@ -6,7 +6,8 @@ import type { DescribedOperations } from '../../floors/openapi/describer.ts'
 const objects = listOf({ type: 'object' })
 
 const schemas = {
-  RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume', {
+  RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume '
+    + 'protocolVersion', {
     threadId: { ...TEXT, minLength: 1, description: 'The conversation.' },
     messages: described(listOf(objectOf('id! role! content toolCalls toolCallId', {
       role: described(TEXT, '`user`, `assistant`, `system`, `developer` or `tool`; others are passed over.'),

@@ -15,9 +15,17 @@ const none = { type: 'null' }
 const textOrNone = { type: ['string', 'null'] }
 const stopText = { ...TEXT, minLength: 1, maxLength: MAX_STOP_LENGTH }
 
+/** What a client says of the calls of its tools. */
+const CALLS = 'tool_choice parallel_tool_calls:boolean max_tool_calls'
+const calls: DocumentPart = {
+  tool_choice: { description: '`auto`, `none`, `required`, a function that is named, or `allowed_tools`.' },
+  max_tool_calls: { type: 'integer', minimum: 1, description: 'Calls that one answer may have.' },
+}
+
 const schemas: DocumentPart = {
-  ChatRequest: objectOf('model! messages! stream:boolean stream_options stop metadata tools '
+  ChatRequest: objectOf(`model! messages! stream:boolean stream_options stop metadata tools ${CALLS} `
     + 'response_format', {
+    ...calls,
     model: described(TEXT, 'The id of an agent or a group.'),
     messages: {
       type: 'array',
@@ -71,7 +79,9 @@ const schemas: DocumentPart = {
     error: objectOf('message! type! param! code!', { param: textOrNone, code: textOrNone }),
   }),
   ResponseRequest: objectOf('model! input! instructions previous_response_id stream:boolean store:boolean '
-    + 'background:boolean generate:boolean tools text metadata', {
+    + `background:boolean generate:boolean tools ${CALLS} text metadata user safety_identifier `
+    + 'prompt_cache_key', {
+    ...calls,
     model: described(TEXT, 'The id of an agent or a group.'),
     input: {
       description: 'A text, or a list of items: messages, calls of functions, their outputs, and references '
@@ -84,7 +94,7 @@ const schemas: DocumentPart = {
     text: { type: 'object', description: '`format`: what the answer must be.' },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
   }),
-  CompactionRequest: objectOf('model! input previous_response_id', {
+  CompactionRequest: objectOf('model! input instructions previous_response_id', {
     model: described(TEXT, 'The id of an agent or a group.'),
     input: { description: 'A text, or a list of items, behind those of the response before.' },
     previous_response_id: described(TEXT, 'A response whose items belong to it.'),
