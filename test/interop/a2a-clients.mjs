@@ -279,7 +279,7 @@ const clients = skip ? [{ name: 'every client' }] : [
 function withClients(what, body, canDo = () => true) {
   for (const client of clients) {
     if (!skip && !canDo(client)) continue
-    test(`${client.name}: ${what}`, { skip, timeout: 20_000 }, async (t) => {
+    test(`${client.name}: ${what}`, { skip, timeout: 120_000 }, async (t) => {
       await client.connect()
       await body(client, t)
     })

@@ -96,7 +96,7 @@ const runs = {
   rejects: [async function* () { yield { text: 'No.', state: 'rejected' } }, ['RUN_ERROR']],
 }
 
-const named = (name, run) => defineAgent({ name, run, timeoutMs: 2_000 })
+const named = (name, run, timeoutMs) => defineAgent({ name, run, timeoutMs })
 const agents = Object.entries(runs).map(([name, [run]]) => named(name, run))
 const asker = named('asker', async (_prompt, call) => {
   call.event({ type: 'reasoning', text: 'a' })
@@ -110,7 +110,7 @@ const groups = ['sequence', 'parallel'].map((mode) => ({
   agents: agents.filter((one) => ['whole', 'tools', 'reasoning', 'throws', 'state'].includes(one.name)),
 }))
 const server = createServer({
-  agents: [...agents, asker, named('slow', () => new Promise(() => {}))], groups, log: false,
+  agents: [...agents, asker, named('slow', () => new Promise(() => {}), 2_000)], groups, log: false,
 })
 test.after(() => server.close())
 

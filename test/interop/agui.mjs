@@ -118,7 +118,7 @@ test('a question is an interrupt, and the answer goes on with the run', { skip }
   assert.equal((await run(agent, { resume })).text, 'Size L.')
 })
 
-test('a run that the client ends stops the agent', { skip, timeout: 20_000 }, async () => {
+test('a run that the client ends stops the agent', { skip, timeout: 120_000 }, async () => {
   const agent = agentFor('slow')
   await agent.runAgent({}, { onTextMessageContentEvent: () => agent.abortRun() }).catch(() => {})
   const before = Date.now()

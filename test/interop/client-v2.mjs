@@ -48,7 +48,7 @@ async function connect(mode, { elicit, stdio = false } = {}) {
 /** Runs a test with a client in each mode, closed in the end. */
 function withClient(name, modesOfTest, run, options) {
   for (const mode of modesOfTest) {
-    test(`${mode}: ${name}`, { skip, timeout: 30_000 }, async () => {
+    test(`${mode}: ${name}`, { skip, timeout: 120_000 }, async () => {
       const connected = await connect(mode, options)
       try {
         await run(connected, mode)
@@ -192,7 +192,7 @@ withClient('leaving cancels the call', modern, async ({ client }) => {
   )
 })
 
-test('a server that closes down ends a subscription in its own form', { skip, timeout: 30_000 }, async () => {
+test('a server that closes ends a subscription in its own form', { skip, timeout: 120_000 }, async () => {
   const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client')
   const short = await startEverything()
   const client = new Client({ name: 'interop', version: '2.0.0' }, { versionNegotiation: { mode: 'auto' } })

@@ -90,7 +90,7 @@ for (const { name, args, required, least } of runs) {
 }
 
 for (const scenario of extensions) {
-  test(`the conformance suite skips nothing of ${scenario}`, { skip, timeout: 60_000 }, async (t) => {
+  test(`the conformance suite skips nothing of ${scenario}`, { skip, timeout: 120_000 }, async (t) => {
     const { checks, total } = await runSuite(['--scenario', scenario])
     t.diagnostic(String(total))
     const all = checks.get(scenario)

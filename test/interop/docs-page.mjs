@@ -118,14 +118,14 @@ function complaints(page) {
   ))`)
 }
 
-test('axe: what is wrong is found', { skip, timeout: 60_000 }, async (t) => {
+test('axe: what is wrong is found', { skip, timeout: 120_000 }, async (t) => {
   const page = await openPage(t)
   await page.evaluate(`document.querySelector('main').append(new Image())`)
   assert.deepEqual(await complaints(page), ['image-alt: <img>'])
 })
 
 test('the sample for the SDK of MCP makes a call', {
-  skip: skip || missing('@modelcontextprotocol/sdk'), timeout: 60_000,
+  skip: skip || missing('@modelcontextprotocol/sdk'), timeout: 120_000,
 }, async (t) => {
   const page = await browser.open(t, `${url}/docs#connect`)
   await page.sees('Your own MCP client')

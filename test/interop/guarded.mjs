@@ -29,7 +29,7 @@ async function post() {
       const to = Object.assign(new URL(url), { protocol, hostname: name })
       const asked = { method: 'POST', headers: {}, body: name, agent: false, lookup, maxBytes: 100 }
       const ending = new AbortController()
-      const late = setTimeout(() => ending.abort(new Error('late')), 5_000)
+      const late = setTimeout(() => ending.abort(new Error('late')), 30_000)
       said.push(await guardedRequest(to, asked, ending.signal).then(
         ({ status }) => status, ({ message }) => message === 'refused' ? message : 'failed',
       ))
@@ -44,7 +44,7 @@ function register() {
   for (const [name, ...args] of [['bun', 'run'], ['deno', 'run', '-A']]) {
     const skip = missing(name)
     if (skip) console.log(`guarded: ${name} skipped: ${skip}`)
-    test(`${name} connects where the look-up of a request says`, { skip, timeout: 60_000 }, async (t) => {
+    test(`${name} connects where the look-up of a request says`, { skip, timeout: 120_000 }, async (t) => {
       let came = 0
       const hook = createServer((_request, response) => {
         came++

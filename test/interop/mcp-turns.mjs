@@ -53,7 +53,7 @@ async function second(options, revision) {
 const textOf = ({ content }) => content.map(({ text }) => text).join('')
 
 for (const [row, connect] of Object.entries(clients)) {
-  test(`${row}: two turns with a tool, a question and an error`, { skip, timeout: 30_000 }, async (t) => {
+  test(`${row}: two turns with a tool, a question and an error`, { skip, timeout: 120_000 }, async (t) => {
     shows(t, row, 'two turns', 'tool', 'stream', 'question', 'error')
     const { client, call } = await connect()
     t.after(() => client.close())

@@ -142,7 +142,7 @@ async function callWho(t, resource, sdk = sdk1, authProvider = new Login()) {
   return { text, authProvider }
 }
 
-const options = { skip, timeout: 60_000 }
+const options = { skip, timeout: 120_000 }
 
 test('tokens of a real authorization server are checked by its keys', options, async (t) => {
   const port = await freePort()

@@ -144,7 +144,7 @@ const versions = [
 
 for (const [name, package_, load] of versions) {
   test(`${name} takes the metadata that each protocol leads to`, {
-    skip: missing(package_), timeout: 30_000,
+    skip: missing(package_), timeout: 120_000,
   }, async (t) => {
     const sdk = await load()
     const { createServer } = await import(`${root}dist/index.js`)
@@ -168,7 +168,7 @@ for (const [name, package_, load] of versions) {
   for (const mountPath of ['', '/team/a']) {
     const where = mountPath === '' ? 'at the root' : `below ${mountPath}`
     test(`${name} logs in ${where}, and for more scopes again`, {
-      skip: missing(package_), timeout: 30_000,
+      skip: missing(package_), timeout: 120_000,
     }, async (t) => {
       const { Client, StreamableHTTPClientTransport, UnauthorizedError, finish } = await load()
       const issuer = await startIssuer(t)

@@ -32,7 +32,7 @@ export const apiKey = '${KEY}'
 export const rateLimit = { perMinute: 600 }
 export default { name: 'Shop', description: 'Answers.', async *run(prompt, call) {
   yield 'first '
-  await pause(prompt === 'slow' ? 2_000 : 1)
+  await pause(prompt === 'slow' ? 60_000 : 1)
   yield 'last'
 } }`
 

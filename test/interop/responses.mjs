@@ -10,6 +10,9 @@ if (skip) console.log(`responses: skipped: ${skip}`)
 const { default: OpenAI } = skip ? {} : await import('openai')
 const { createServer } = await import('../../dist/index.js')
 
+let goOn
+/** The client has seen how it begins. */
+const isSeen = new Promise((resolve) => { goOn = resolve })
 const agents = [
   forecaster,
   { name: 'Echo', run: (prompt, { history }) => `${history.length}: ${prompt}` },
@@ -30,10 +33,10 @@ const agents = [
   {
     name: 'Steps',
     async* run() {
-      for (const word of ['One ', 'two ', 'three.']) {
-        yield word
-        await new Promise((resolve) => { setTimeout(resolve, 50) })
-      }
+      yield 'One '
+      await isSeen
+      yield 'two '
+      yield 'three.'
     },
   },
   { name: 'Broken', run: () => { throw new Error('secret') } },
@@ -121,7 +124,7 @@ test('a format', { skip }, async () => {
   assert.deepEqual(parsed, { sum: 5 })
 })
 
-test('the background', { skip, timeout: 20_000 }, async () => {
+test('the background', { skip, timeout: 120_000 }, async () => {
   const begun = await client.responses.create({ model: 'slow', input: 'Go', background: true })
   assert.equal(begun.status, 'in_progress')
   assert.equal((await client.responses.cancel(begun.id)).status, 'cancelled')
@@ -130,7 +133,7 @@ test('the background', { skip, timeout: 20_000 }, async () => {
   assert.equal(done.output_text, '0: Hello')
 })
 
-test('a stream of the background is left, read on and cancelled', { skip, timeout: 20_000 }, async () => {
+test('a stream of the background is left, read on and cancelled', { skip, timeout: 120_000 }, async () => {
   const asked = { model: 'steps', input: 'Go', background: true, stream: true }
   let id
   let last
@@ -143,6 +146,7 @@ test('a stream of the background is left, read on and cancelled', { skip, timeou
     break
   }
   assert.equal((await client.responses.retrieve(id)).status, 'in_progress')
+  goOn()
   const numbers = [last]
   for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: last })) {
     numbers.push(event.sequence_number)

@@ -68,7 +68,7 @@ async function connect(transport, answers = {}) {
 
 /** Runs a test with a client of one transport, closed in the end. */
 function withClient(name, kind, run, options) {
-  test(`${kind}: ${name}`, { skip, timeout: 30_000 }, async () => {
+  test(`${kind}: ${name}`, { skip, timeout: 120_000 }, async () => {
     const connected = await connect(await transports[kind](options?.transport), options?.answers)
     try {
       await run(connected)
@@ -308,7 +308,7 @@ withClient('what a tool prints does not disturb the protocol', 'stdio', async ({
 })
 
 for (const kind of ['http', 'sse']) {
-  test(`${kind}: without the key nobody comes in`, { skip, timeout: 10_000 }, async () => {
+  test(`${kind}: without the key nobody comes in`, { skip, timeout: 120_000 }, async () => {
     const path = kind === 'http' ? '/mcp' : '/sse'
     const response = await fetch(server.url + path, { headers: { Accept: 'text/event-stream' } })
     assert.equal(response.status, 401)

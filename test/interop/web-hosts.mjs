@@ -67,7 +67,7 @@ const inPieces = (text) => ({ body: new Blob([text.slice(0, 9), text.slice(9)]).
 for (const [name, packages, start, tells] of hosts) {
   const skip = missing(...packages)
   if (skip) console.log(`web-hosts: ${name} skipped: ${skip}`)
-  test(`in ${name}, fetch takes bodies of every kind`, { skip, timeout: 60_000 }, async (t) => {
+  test(`in ${name}, fetch takes bodies of every kind`, { skip, timeout: 120_000 }, async (t) => {
     const at = await start(t)
     const post = (path, body, more = {}) => fetch(at + path, {
       method: 'POST', ...inPieces(JSON.stringify(body)),

@@ -26,7 +26,7 @@ globalThis.fetch = (to, options) => fetch(to instanceof Request ? to
  */
 export function guideProgram(folder, name, options = {}) {
   const { skip = false, installed = {}, env = () => ({}), elsewhere } = options
-  test(`the program of the guide with ${name} answers`, { skip, timeout: 30_000 }, async (t) => {
+  test(`the program of the guide with ${name} answers`, { skip, timeout: 120_000 }, async (t) => {
     let text = programs.find((one) => one.includes(`from '${name}'`))
     assert.ok(text, `the guide has no program with ${name}`)
     assert.ok(text.split('\n').filter((line) => line.trim() !== '').length <= 6, 'it is too long')

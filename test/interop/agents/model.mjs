@@ -27,7 +27,7 @@ export const TOKENS = { input: 11, output: 7 }
 
 const DATA = '{"city":"Paris","degrees":21}'
 const CITY = '{"city":"Paris"}'
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 /** Starts it. `requests` are those that came, oldest first. */
 export async function startModel() {

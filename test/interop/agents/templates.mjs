@@ -29,7 +29,7 @@ function missing(folder, installed) {
 for (const [kind, name, installed] of kinds) {
   const folder = new URL(`./${name}/`, import.meta.url)
   const skip = missing(folder, installed)
-  test(`a project from ${kind} answers`, { skip, timeout: 60_000 }, async (t) => {
+  test(`a project from ${kind} answers`, { skip, timeout: 120_000 }, async (t) => {
     // Below the packages, which it finds as its own.
     const project = fileURLToPath(new URL(`.new-${kind}`, folder))
     rmSync(project, { recursive: true, force: true })

@@ -40,7 +40,7 @@ after(async () => {
 })
 
 test('a host with the official bridge shows the page of the guide, with the result in it',
-  { skip: withoutBrowser, timeout: 15_000 }, async (t) => {
+  { skip: withoutBrowser, timeout: 120_000 }, async (t) => {
     shows(t, 'mcp-apps', 'two turns', 'tool', 'error')
     const { build } = await import('esbuild')
     const entry = fileURLToPath(new URL('host.js', import.meta.url))

@@ -83,12 +83,12 @@ for (const engine of engines) {
   test(`every kind of official client: ${engine.name}`, { skip: engine.skip }, async (t) => {
     const url = await deployed(t, engine)
     for (const [kind, connect] of Object.entries(connects)) {
-      await t.test(kind, { skip: noClients, timeout: 60_000 }, async () => {
+      await t.test(kind, { skip: noClients, timeout: 120_000 }, async () => {
         const one = await connect(url, kind)
         try {
           for (let turn = 0; turn < 6; turn++) for (const [what, act] of acts.entries()) {
             if (what === 2 && unasking.has(kind)) continue
-            assert.ok(await act(one, kind, turn, { timeout: 10_000 }), `turn ${turn}, act ${what}`)
+            assert.ok(await act(one, kind, turn, { timeout: 30_000 }), `turn ${turn}, act ${what}`)
           }
         } finally {
           await one.client.close()
@@ -96,7 +96,7 @@ for (const engine of engines) {
       })
     }
     for (const [version, connect] of Object.entries(agents)) {
-      await t.test(`A2A ${version}`, { skip: noAgents, timeout: 60_000 }, async () => {
+      await t.test(`A2A ${version}`, { skip: noAgents, timeout: 120_000 }, async () => {
         const client = await connect(url)
         for (let turn = 0; turn < 6; turn++) {
           const id = await client.begin('work x 100')
@@ -108,7 +108,7 @@ for (const engine of engines) {
         }
       })
     }
-    await t.test('Python', { skip: noPython, timeout: 60_000 }, async () => {
+    await t.test('Python', { skip: noPython, timeout: 120_000 }, async () => {
       const program = fileURLToPath(new URL('official.py', import.meta.url))
       const { stdout } = await promisify(execFile)(python, [program, `${url}/mcp`])
       assert.equal(stdout.trim(), '40')

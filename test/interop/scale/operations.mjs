@@ -82,7 +82,7 @@ test('a rolling restart fails no call', { skip: noClients || redis.skip }, async
   const working = Promise.all(connected.map(async (one, at) => {
     for (let turn = 0; !isOver; turn++) {
       try {
-        const isRight = await acts[turn % 4](one, names[at], at, { timeout: 15_000, mayMissProgress: true })
+        const isRight = await acts[turn % 4](one, names[at], at, { timeout: 30_000, mayMissProgress: true })
         if (isRight) good += 1
         else failed.push(`client ${at}, act ${turn % 4}: wrong`)
       } catch (error) {
@@ -115,7 +115,7 @@ for (const half of ['client', 'process']) {
         const one = await connects[kind](balancer.url, kind)
         try {
           for (let turn = 0; turn < 5; turn++) for (const [what, act] of acts.entries()) {
-            const isRight = await act(one, kind, turn, { timeout: 10_000, mayMissProgress: true })
+            const isRight = await act(one, kind, turn, { timeout: 30_000, mayMissProgress: true })
             assert.ok(isRight, `${kind}, turn ${turn}, act ${what}`)
           }
         } finally {

@@ -227,7 +227,7 @@ const rows = {
     }).listen(0, '127.0.0.1')
     await once(hook, 'listening')
     try {
-      const taskId = await a2a(one).begin('work x 600')
+      const taskId = await a2a(one).begin('work x 1500')
       const url = `http://127.0.0.1:${hook.address().port}/`
       const kept = await a2a(two).send('CreateTaskPushNotificationConfig', { taskId, id: 'mine', url })
       assert.equal(kept.id, 'mine')
@@ -268,7 +268,7 @@ for (const engine of engines) {
     const urls = fleet.urls()
     for (const [name, row] of Object.entries(rows)) {
       for (let turn = 0; turn < urls.length; turn++) {
-        await t.test(`${name}, beginning at ${turn + 1}`, { timeout: 30_000 }, () => (
+        await t.test(`${name}, beginning at ${turn + 1}`, { timeout: 120_000 }, () => (
           row([...urls.slice(turn), ...urls.slice(0, turn)])
         ))
       }

@@ -56,7 +56,7 @@ for (const reason of new Set([noRedis, noPostgres])) {
 }
 
 /** Waits for something that throws, or answers false, until it is there. */
-export async function until(what, condition, ms = 20_000) {
+export async function until(what, condition, ms = 60_000) {
   const end = performance.now() + ms
   for (;;) {
     try {

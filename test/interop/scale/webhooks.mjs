@@ -14,7 +14,7 @@ import { a2a } from './wire.mjs'
 
 const TASKS = 5
 const END = 'TASK_STATE_COMPLETED'
-const settings = { leaseMs: 1_500 }
+const settings = { leaseMs: 3_000 }
 const noTest = missing()
 
 for (const engine of engines) {
@@ -36,7 +36,7 @@ for (const engine of engines) {
     const [one, two] = fleet.urls().map((at) => a2a(at))
     const ids = []
     for (let nth = 0; nth < TASKS; nth++) {
-      const taskId = await one.begin('work x 1500')
+      const taskId = await one.begin('work x 3000')
       ids.push(taskId)
       await (nth % 2 ? one : two).send('CreateTaskPushNotificationConfig', { taskId, id: 'mine', url })
     }

@@ -39,7 +39,7 @@ test('there is a program for each framework', () => {
 
 let number = 0
 for (const [name, text] of programs) {
-  test(`the program with ${name} serves its tool`, { skip, timeout: 60_000 }, async (t) => {
+  test(`the program with ${name} serves its tool`, { skip, timeout: 120_000 }, async (t) => {
     const file = fileURLToPath(new URL(`.guide-${++number}.mjs`, import.meta.url))
     const changed = Object.entries(installed)
       .reduce((one, [from, to]) => one.replace(`from '${from}'`, `from '${to}'`), text)

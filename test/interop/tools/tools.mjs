@@ -280,7 +280,7 @@ test('all are listed, with their schemas and hints', { skip }, async () => {
 })
 
 for (const framework of Object.keys(makers)) {
-  test(framework, { skip, timeout: 60_000 }, async () => {
+  test(framework, { skip, timeout: 120_000 }, async () => {
     const name = keyOf(framework)
     const { hasSignal, isText, failure, asking } = made.get(framework)
     const args = framework === 'OpenAI Agents' ? { a: 2, b: 1, mode: null } : { a: 2 }

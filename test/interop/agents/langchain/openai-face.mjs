@@ -49,7 +49,7 @@ before(async () => {
 })
 after(() => server?.close())
 
-const options = { skip, timeout: 30_000 }
+const options = { skip, timeout: 120_000 }
 const openai = () => new OpenAI({ baseURL: url, apiKey: 'none', maxRetries: 0 })
 const langchain = (model, more = {}) => new ChatOpenAI({
   model, apiKey: 'none', maxRetries: 0, configuration: { baseURL: url }, useResponsesApi: true, ...more,

@@ -31,7 +31,7 @@ matrix({
 })
 
 const title = 'PraisonAI: what it prints is not among the protocol on standard output'
-test(title, { skip, timeout: 30_000 }, async (t) => {
+test(title, { skip, timeout: 120_000 }, async (t) => {
   const model = await startModel()
   t.after(() => model.close())
   const file = fileURLToPath(new URL('served/praisonai.mjs', import.meta.url))

@@ -24,7 +24,7 @@ const headers = {
 
 for (const mode of ['parallel', 'sequence']) {
   const what = `in a ${mode} group no tool runs twice, and no model is asked twice`
-  test(what, { skip, timeout: 60_000 }, async (t) => {
+  test(what, { skip, timeout: 120_000 }, async (t) => {
     const model = await startModel()
     const booked = []
     const make = (id) => new ToolLoopAgent({

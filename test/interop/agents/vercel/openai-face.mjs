@@ -39,7 +39,7 @@ for (const [name, provider] of [['ai5', 'openai-2'], ['ai', 'openai-3'], ['ai7',
   const skip = missing(import.meta.url, name, provider, 'zod')
   const load = async () => ({ ...await import(name), ...await import(provider), ...await import('zod') })
   const what = `AI SDK ${skip ? name : versionOf(import.meta.url, name)}:`
-  const options = { skip, timeout: 30_000 }
+  const options = { skip, timeout: 120_000 }
   const ask = ({ createOpenAI }, model, more = {}) => {
     const openai = createOpenAI({ apiKey: 'none', baseURL: url })
     return { model: openai(model), prompt: 'How many?', maxRetries: 0, onError: () => {}, ...more }

@@ -39,7 +39,7 @@ function openaiModel({ createOpenAI }, fetch) {
 for (const [name, provider, make] of providers) {
   const skip = missing(import.meta.url, name, provider, 'zod')
   const what = `AI SDK ${skip ? name : versionOf(import.meta.url, name)}, ${provider}:`
-  test(`${what} turns with reasoning and a tool, stored and not`, { skip, timeout: 60_000 }, async (t) => {
+  test(`${what} turns with reasoning and a tool, stored and not`, { skip, timeout: 120_000 }, async (t) => {
     const { generateText, streamText, stepCountIs, isStepCount = stepCountIs, tool } = await import(name)
     const { z } = await import('zod')
     const bodies = []
@@ -81,7 +81,7 @@ for (const [name, provider, make] of providers) {
     assert.equal(kinds.filter((seen) => seen.has('item_reference')).length, references, 'as it comes')
   })
 
-  test(`${what} an error is told, whole and streamed`, { skip, timeout: 60_000 }, async (t) => {
+  test(`${what} an error is told, whole and streamed`, { skip, timeout: 120_000 }, async (t) => {
     shows(t, provider, 'error')
     const { generateText, streamText } = await import(name)
     const { model } = make(await import(provider))

@@ -53,7 +53,7 @@ for (const [name, text] of modules) {
     return child
   }
 
-  const options = { skip, timeout: 60_000 }
+  const options = { skip, timeout: 120_000 }
   test(`triport serve takes an agent of ${name} as the default of a module`, options, async (t) => {
     const child = await serve(t, '--port', '0')
     const { url, said } = await addressOf(child)

@@ -58,7 +58,7 @@ for (const name of ['ai5', 'ai', 'ai7']) {
     return { chat, say, seen, thought: () => textOf(chat.lastMessage, 'reasoning') }
   }
 
-  test(`${what} two turns with a tool, reasoning, in pieces`, { skip, timeout: 30_000 }, async (t) => {
+  test(`${what} two turns with a tool, reasoning, in pieces`, { skip, timeout: 120_000 }, async (t) => {
     shows(t, name, 'two turns', 'tool', 'reasoning', 'stream')
     const { name: called, description, inputSchema: parameters } = tool
     const { say, seen, thought } = await open({ tools: [{ name: called, description, parameters }] })
@@ -69,7 +69,7 @@ for (const name of ['ai5', 'ai', 'ai7']) {
     assert.equal(await say('Oslo'), '1 before; sunny in Oslo')
   })
 
-  test(`${what} an error is told without its text`, { skip, timeout: 30_000 }, async (t) => {
+  test(`${what} an error is told without its text`, { skip, timeout: 120_000 }, async (t) => {
     shows(t, name, 'error')
     const { chat, say } = await open()
     await say('break')
