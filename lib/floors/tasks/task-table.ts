@@ -34,7 +34,7 @@ export class TaskTable {
   /** Adds a task. Throws `Fault('busy')` where there is no room. */
   add(task: Task, run: RunningTask | undefined, version: number): TaskRecord {
     const record = new TaskRecord(task, run, version)
-    if (!this.#records.add(task.owner, record, bytesOf(task), LEASED)) throw this.busy()
+    if (!this.#records.add(task.owner, record, bytesOf(task), LEASED)) throw this.#full()
     return record
   }
 
@@ -42,7 +42,7 @@ export class TaskTable {
   addEnded(task: Task): void {
     const record = new TaskRecord(task, undefined, 0)
     const isAdded = this.#records.add(task.owner, record, bytesOf(task), KEPT, this.keepMs(task))
-    if (!isAdded) throw this.busy()
+    if (!isAdded) throw this.#full()
   }
 
   /**
@@ -115,6 +115,11 @@ export class TaskTable {
     if (ttlMs === undefined) return taskKeepMs
     const left = ttlMs - (Date.parse(status.at) - Date.parse(createdAt))
     return Math.min(taskKeepMs, Math.max(left, LEAST_KEEP_MS))
+  }
+
+  /** Why one more found no room. */
+  #full(): Fault {
+    return this.running < this.#limits.maxTasks ? this.noRoom() : this.busy()
   }
 
   noRoom(): Fault {

@@ -253,6 +253,17 @@ test('as many tasks run as may, and finished ones make room', () => {
   begin(tasks, 'bob')
 })
 
+test('one that finds no room for its bytes says so, and not that there are too many', () => {
+  const tasks = tasksWith({ maxTasksBytes: 10 })
+  const noRoom = { kind: 'busy', message: 'The tasks of this server hold 10 bytes together already' }
+  assert.throws(() => begin(tasks, 'ann'), noRoom)
+  assert.throws(() => tasks.runUnseen({ ...seed('ann'), id: 't-1' }, () => {}), noRoom)
+  assert.throws(() => tasks.record(seed('ann'), {
+    state: 'completed', message: undefined, metadata: undefined, artifacts: [], fault: undefined,
+  }), noRoom)
+  assert.equal(tasks.running, 0)
+})
+
 test('tasks are listed, the one whose state changed last first', () => {
   const tasks = tasksWith()
   const [a, b, c, d] = Array.from({ length: 4 }, () => begin(tasks, 'ann').id)
