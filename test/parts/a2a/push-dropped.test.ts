@@ -42,6 +42,23 @@ test('a task that has made room for others gives back what waited for its webhoo
   assert.deepEqual(push.status, { waiting: 0, posting: 0, lookups: 0, bytes: 0 })
 })
 
+test('the end of a task is posted though it has made room for others meanwhile', async (t) => {
+  for (const dialect of ['0.3', '1.0'] as const) {
+    const { service, push } = house(t)
+    const held = firstHeld()
+    const hook = await webhook(t, held.answer)
+    const task = await taskOf(service)
+    await push.register(task, config(hook.url), dialect)
+    await hook.until(1)
+    for (const state of ['working', 'completed'] as const) tasksOf(service).move(task.id, state)
+    await tasksOf(service).drop(task.id)
+    held.release()
+    await eventually(() => push.status.bytes === 0, 'nothing is held')
+    const { body } = hook.received.at(-1)!
+    assert.match(body, /completed/, dialect)
+  }
+})
+
 test('what is delivered is held no more either, nor is the configuration of a task that ended', async (t) => {
   const { service, push } = house(t)
   const hook = await webhook(t)

@@ -81,12 +81,22 @@ export class PushQueue {
     this.config = config
   }
 
+  /** Whether the task as it stands is posted next: that covers all that happens before. */
+  get isCovered(): boolean {
+    const last = this.#items.at(-1)
+    return last !== undefined && last.body === undefined
+  }
+
+  /** Adds the body for the task as it stands at its end, which covers what the task as it stands does. */
+  end(body: string): void {
+    if (this.isCovered) this.#release(this.#items.pop()!)
+    this.add(body)
+  }
+
   /** Adds a body, or without one the task as it stands. `left`: another process has kept it. */
   add(body: string | undefined, left?: KeptEvent): void {
     if (this.isOver) return
-    const last = this.#items.at(-1)
-    // The task as it stands covers all that happens before it is posted.
-    if (last !== undefined && last.body === undefined) return left?.forget()
+    if (this.isCovered) return left?.forget()
     const held = this.#hold(body)
     if (held === undefined) this.#clear()
     this.#items.push({ body: held, kept: left ?? this.#context.keep(this, held) })

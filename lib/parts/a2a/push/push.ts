@@ -280,7 +280,11 @@ export class Push {
   /** Adds one event, or the task as it stands. */
   #enqueue(queue: PushQueue, task: Task, event?: TaskUpdate): void {
     const dialect = this.#dialectOf(queue.config.dialect)
-    queue.add(dialect.pushesTasks ? undefined : pushBodyOf(dialect, task, event))
+    const isWhole = dialect.pushesTasks || queue.isCovered
+    // What has ended may have made room for others before it is posted, where only this process has it.
+    const mayGo = isTerminal(task.status.state) && this.#outbox === undefined
+    if (isWhole && mayGo) queue.end(pushBodyOf(dialect, task))
+    else queue.add(isWhole ? undefined : pushBodyOf(dialect, task, event))
   }
 
   #watch(hooked: HookedTask): void {
