@@ -383,6 +383,7 @@ test('the session of one key does not exist for another', async (t) => {
 test('GET /sse needs a client that reads events; HEAD opens nothing', async () => {
   assert.equal((await server.fetch(request('/sse', undefined, { Accept: 'application/json' }))).status, 406)
   const head = await server.fetch(request('/sse', undefined, {}, 'HEAD'))
+  assert.equal(head.headers.get('content-length'), null)
   assert.equal(head.status, 200)
   assert.equal(await head.text(), '')
   assert.equal((await server.fetch(request('/sse', '{}'))).status, 405)

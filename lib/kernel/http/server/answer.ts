@@ -35,7 +35,8 @@ export function readyReply(request: HttpRequest, wanted: Reply): ReadyReply {
     return { status, lines: headerLines(request, wanted), body: undefined, bytes: 0 }
   }
   const lines = headerLines(request, wanted)
-  const hasNone = status === 204 || status === 304
+  // A stream that a HEAD asks for has no length.
+  const hasNone = status === 204 || status === 304 || (body === undefined && wanted.type === EVENT_STREAM)
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body?.length ?? 0
   if (!hasNone) lines.push('Content-Length', String(length))
   const isSent = !isHead && !hasNone
