@@ -226,6 +226,7 @@ const mistakes: readonly Mistake[] = [
   [['serve', 'file://host/fine.mjs'], 2, /^triport: file:\S+ is no file of this machine; write a path, /],
   [['serve', 'wrong.mjs'], 1, /^triport: mountPath is "x"; write /],
   [['serve', 'port.mjs'], 1, /^triport: port is "x"; write a whole number/],
+  [['serve', 'quiet.mjs'], 1, /^triport: quiet is "yes"; write true or false\n$/],
   [['serve', 'missing.mjs'], 1, /^triport: Cannot load .*missing\.mjs: there is no such file\n$/],
   [['serve', 'empty.mjs'], 1,
     /^triport: .*empty\.mjs exports nothing to serve; export default \(prompt\) => answer/],
@@ -247,6 +248,7 @@ test('what cannot be done is reported in one sentence and by the exit code', asy
   const folder = modules(t, {
     'fine.mjs': 'export default () => 1', 'empty.mjs': 'export const nothing = 1',
     'number.mjs': 'export default 7', 'port.mjs': `export const port = 'x'; export default () => 1`,
+    'quiet.mjs': `export const quiet = 'yes'; export default () => 1`,
     'wrong.mjs': `export default { tools: [${tool}], mountPath: 'x', log: false }`,
     'made.mjs': `import { createServer } from '${new URL('../lib/index.js', import.meta.url).href}'
       export default createServer({ tools: [${tool}], log: false })`,

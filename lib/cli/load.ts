@@ -13,11 +13,12 @@ import { groupChecks } from '../kernel/define/agent.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { describe } from '../kernel/define/log.ts'
 import { areNamedTools } from '../kernel/define/normalize-definitions.ts'
-import { rejectUnknown } from '../kernel/define/validate.ts'
+import { checkValues, rejectUnknown } from '../kernel/define/validate.ts'
 import { nearest } from '../kernel/schema/options.ts'
 import { checkAddress } from '../kernel/server/options.ts'
 import { serverOptions } from '../preset/options.ts'
 import { createServer } from '../preset/create-server.ts'
+import { launchChecks } from '../preset/launch.ts'
 import { normalizeDefinitions } from '../preset/subject.ts'
 import { isThenable } from '../kernel/util/thenable.ts'
 import { namesLike } from './command-line.ts'
@@ -106,8 +107,9 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
 
 /** The server that `serve` makes without a flag, without its log and store. Throws where it makes none. */
 export function serverOf({ server, subject, options }: Loaded): TriportServer {
-  const { port = 0, host = '127.0.0.1', quiet: _quiet, signals: _signals, ...rest } = options
+  const { port = 0, host = '127.0.0.1', quiet, signals, ...rest } = options
   checkAddress([], port, host)
+  checkValues('', { quiet, signals }, launchChecks)
   return server ?? createServer({ ...rest, ...subject, log: false, store: undefined })
 }
 

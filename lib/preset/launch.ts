@@ -27,7 +27,8 @@ export interface LaunchOptions extends Omit<ServerOptions, keyof Offer> {
   readonly signals?: boolean | undefined
 }
 
-const checks: Checks<Omit<LaunchOptions, keyof ServerOptions>> = {
+/** Of its own options; the address is checked where it is listened at. */
+export const launchChecks: Checks<Omit<LaunchOptions, keyof ServerOptions>> = {
   port: true, host: true, quiet: mustBeSwitch, signals: mustBeSwitch,
 }
 
@@ -53,8 +54,8 @@ export function launch<const T extends readonly unknown[]>(
 export async function launch(
   subject: Subject | ForeignSubject, options: LaunchOptions = {},
 ): Promise<Launched> {
-  requireSecondOptions('launch', arguments, options, [...Object.keys(checks), ...serverOptions])
-  checkValues('', options, checks)
+  requireSecondOptions('launch', arguments, options, [...Object.keys(launchChecks), ...serverOptions])
+  checkValues('', options, launchChecks)
   const { port, host, quiet, signals, ...rest } = options
   const definitions = normalizeDefinitions(subject as Subject, options.name ?? 'triport', frameworks)
   const server = createServer({ ...rest, ...definitions })

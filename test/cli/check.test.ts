@@ -170,6 +170,7 @@ test('the exit code and the report say whether anything is wrong', async (t) => 
     'made.mjs': `import { createServer } from '${library}'
       export default createServer({ agents: [(prompt) => prompt], log: false })`,
     'stuck.mjs': 'await new Promise(() => {})', 'port.mjs': `export const port = '80'; ${FINE}`,
+    'quiet.mjs': `export const quiet = 'yes'; ${FINE}`,
     'theirs.mjs': `const run = () => ''\nexport const name = 'Shop'
       export const agent = { id: 'Theirs', version: 'agent-v1', generate: run, stream: run }`,
   })
@@ -185,6 +186,7 @@ test('the exit code and the report say whether anything is wrong', async (t) => 
     [['gone.mjs'], 1, /Cannot load \S+gone\.mjs: there is no such file\n/],
     [['twins.mjs'], 1, /^error {4}the module\n {4}Two tools are named 'a'; rename one of them\n/],
     [['port.mjs'], 1, /^error {4}the module\n {4}port is "80"; write a whole number from 0 to 65535/],
+    [['quiet.mjs'], 1, /^error {4}the module\n {4}quiet is "yes"; write true or false\n/],
     [['stuck.mjs'], 13, /^$/],
   ]
   const check = async (
