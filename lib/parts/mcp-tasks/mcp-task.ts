@@ -20,12 +20,14 @@ import { McpFacts, nameParam } from '../mcp/request/request.ts'
 import { revisionByName } from '../mcp/protocol/revisions.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { KernelLimits } from '../../kernel/define/limits.ts'
+import type { Quota } from '../../kernel/util/quota.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { Task, TaskState, TaskTurn } from '../../floors/tasks/task.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { TaskClient } from '../../floors/tasks/task-run.ts'
 import type { ToolResult, Tool } from '../../kernel/define/tool.ts'
 import type { ClientInfo, Origin } from '../../kernel/define/call.ts'
+import type { McpResult } from '../mcp/methods/extension.ts'
 import type { Session } from '../mcp/session/session.ts'
 import type { ClientAbilities } from '../mcp/protocol/client.ts'
 import type { McpContext } from '../mcp/request/context.ts'
@@ -100,6 +102,18 @@ export function observeTask(
 }
 
 type Args = Readonly<Record<string, unknown>>
+
+/** How one generation has tasks. */
+export interface Generation {
+  /** Runs a call of a tool that is to be a task, or may become one. */
+  run(request: McpRequest, tool: Tool, args: Args): McpResult
+  /** Runs a tool again for a task that is this process's by now. */
+  rerun(facts: KeptFacts, tool: Tool, task: Task): void
+  /** `waiting`: all requests that wait for the end of a task. */
+  readonly methods: Readonly<Partial<Record<TaskMethod, (request: McpRequest, waiting: Quota) => McpResult>>>
+}
+
+export type TaskMethod = 'get' | 'result' | 'list' | 'update' | 'cancel'
 
 /** The channel of a call that is a task or may become one, and the client of the task's run. */
 export class TaskChannel extends RequestChannel implements TaskClient {

@@ -9,6 +9,7 @@ import type { Part } from '../../kernel/server/part.ts'
 import type { ExtensionMethod, OpenExtension } from '../mcp/methods/extension.ts'
 import type { Revision } from '../mcp/protocol/revisions.ts'
 import type { McpContext } from '../mcp/request/context.ts'
+import type { TaskMethod } from './mcp-task.ts'
 
 const later = new Later(() => import('./task-methods.ts'))
 
@@ -36,9 +37,9 @@ function taskExtension(mcp: McpContext): OpenExtension {
   note()
   catalog.onChange(note)
   const method = (
-    name: keyof typeof later.loaded.taskMethods, ...forms: readonly Revision['tasks'][]
+    name: TaskMethod, ...forms: readonly Revision['tasks'][]
   ): ExtensionMethod => ({
-    run: lateMethod(later, ({ taskMethods }) => taskMethods[name].bind(undefined, waiting)),
+    run: lateMethod(later, ({ runTaskMethod }) => runTaskMethod.bind(undefined, name, waiting)),
     isOffered: () => isOffered,
     isIn: ({ tasks }) => forms.includes(tasks),
   })
@@ -57,7 +58,9 @@ function taskExtension(mcp: McpContext): OpenExtension {
         const { tasks } = request.peer.revision
         return tasks === 'augmentation' ? wantsTask(request, tool, isOffered) : mayBecomeTask(request, tool)
       },
-      run: (request, tool, args) => later.use(({ runAsTask }) => runAsTask(request, tool, args)),
+      run: (request, tool, args) => (
+        later.use(({ generationOf }) => generationOf(request).run(request, tool, args))
+      ),
     },
     tools: {
       shown: ({ task }) => task === 'forbidden' ? {} : { execution: { taskSupport: task } },

@@ -30,13 +30,13 @@ import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'
 import type { Item } from '../mcp/request/lists.ts'
 import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
-import type { KeptFacts } from './mcp-task.ts'
+import type { Generation } from './mcp-task.ts'
 import type { AnswerHandler, QuestionStream } from './task-asking.ts'
 
 const augmented = new WeakMap<RunningTask, AugmentedTask>()
 
 /** Makes a call a task, answers with it, and runs the tool. Throws where no task can be promised. */
-export function runAugmented(
+function run(
   request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>,
 ): MaybePromise<undefined> {
   const { mcp: { service }, origin, params: { task: wanted }, peer: { session } } = request
@@ -50,11 +50,6 @@ export function runAugmented(
   session?.workload.check()
   const ttlMs = ttl === undefined ? undefined : Math.min(ttl, service.limits.taskKeepMs)
   return new AugmentedTask(request, tool, args).start(ttlMs)
-}
-
-/** Runs a tool again for a task that is this process's by now. */
-export function rerunAugmented(facts: KeptFacts, tool: Tool, task: Task): void {
-  new AugmentedTask(facts, tool, facts.args).rerun(task)
 }
 
 /** Lets tasks that run here ask on the streams of other processes. */
@@ -166,11 +161,6 @@ function shapeOf({ mcp }: McpFacts, task: Task): Readonly<Record<string, unknown
   }
 }
 
-/** `tasks/get`. */
-export function getAugmented(request: McpRequest): MaybePromise<object> {
-  return onTask(request, (task) => shapeOf(request, task))
-}
-
 /** A task in a list; only those of one page are shown. */
 class ListedTask implements Item {
   readonly name: string
@@ -187,7 +177,7 @@ class ListedTask implements Item {
 }
 
 /** `tasks/list`: the principal's own; without a key, the session's. */
-export function listAugmented(request: McpRequest): MaybePromise<string> {
+function list(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
   const isListed = (task: Task): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
@@ -199,7 +189,7 @@ export function listAugmented(request: McpRequest): MaybePromise<string> {
 }
 
 /** `tasks/cancel`. Throws `Fault('invalid')` where the task has ended. */
-export function cancelAugmented(request: McpRequest): MaybePromise<object> {
+function cancel(request: McpRequest): MaybePromise<object> {
   return onTask(request, (before) => {
     requireOpen(before)
     return andThen(cancelTaskRun(request.mcp.service, before), () => onTask(request, (task) => {
@@ -214,14 +204,14 @@ function requireOpen({ status: { state } }: Task): void {
   if (isTerminal(state)) throw new Fault('invalid', `The task has ended already: it is ${statuses[state]}`)
 }
 
-/** `tasks/result`: waits for the task's end, and answers as its call would have. `waiting`: all that wait. */
-export function resultOfAugmented(waiting: Quota, request: McpRequest): MaybePromise<object> {
+/** `tasks/result`: waits for the task's end, and answers as its call would have. */
+function result(request: McpRequest, waiting: Quota): MaybePromise<object> {
   return onTask(request, (task) => (
-    isTerminal(task.status.state) ? finalResult(request, task) : wait(waiting, request, task)
+    isTerminal(task.status.state) ? finalResult(request, task) : wait(request, waiting, task)
   )) as MaybePromise<object>
 }
 
-function wait(waiting: Quota, request: McpRequest, task: Task): Promise<object> {
+function wait(request: McpRequest, waiting: Quota, task: Task): Promise<object> {
   const { id } = task
   const { mcp: { service }, origin } = request
   // Nothing runs for it, but the client may cancel it like a call.
@@ -261,4 +251,10 @@ function wait(waiting: Quota, request: McpRequest, task: Task): Promise<object> 
 function finalResult(request: McpRequest, task: Task): object {
   const { _meta, ...result } = resultOf(request, task)
   return { ...result, _meta: { ...isRecord(_meta) ? _meta : {}, ...related(task.id) } }
+}
+
+export const augmentation: Generation = {
+  run,
+  rerun: (facts, tool, task) => new AugmentedTask(facts, tool, facts.args).rerun(task),
+  methods: { get: (request) => onTask(request, (task) => shapeOf(request, task)), result, list, cancel },
 }

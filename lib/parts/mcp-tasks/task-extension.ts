@@ -14,13 +14,12 @@ import { decodeAnswer, encodeQuestion } from '../mcp/protocol/questions.ts'
 import {
   lifeOf, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
-import { requireTasks } from './wanted-task.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { FaultKind } from '../../kernel/define/fault.ts'
 import type { Question } from '../../kernel/define/question.ts'
 import type { Task } from '../../floors/tasks/task.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
-import type { KeptFacts } from './mcp-task.ts'
+import type { Generation } from './mcp-task.ts'
 import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
 
 /** What refuses a call instead of running it: no task comes of it. */
@@ -32,7 +31,7 @@ const refusals: ReadonlySet<FaultKind> = new Set([
  * Runs a tool that may become a task, and answers the request: with the result, with questions, or with a
  * task. Throws `Fault('busy')` where the tool needs a task and there is no room for one.
  */
-export function runTaskable(
+function run(
   request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>,
 ): undefined {
   if (tool.task === 'required') {
@@ -44,11 +43,6 @@ export function runTaskable(
     }
   }
   void new TaskableChannel(request, tool, args, subjectOf(tool, args)).start()
-}
-
-/** Runs a tool again for a task that is this process's by now. */
-export function rerunTaskable(facts: KeptFacts, tool: Tool, task: Task): void {
-  new TaskableChannel(facts, tool, facts.args, subjectOf(tool, facts.args)).rerun(task)
 }
 
 /** The channel of a call that may become a task: without progress and logs, because tasks have none. */
@@ -164,15 +158,8 @@ function outcomeOf(facts: McpFacts, task: Task): object {
   }
 }
 
-/** `tasks/get`. */
-export function getTask(request: McpRequest): MaybePromise<object> {
-  requireTasks(request)
-  return onTask(request, (task) => shapeOf(request, task))
-}
-
 /** `tasks/update`: brings answers. Where one does not answer its question, none counts. */
-export function updateTask(request: McpRequest): MaybePromise<object> {
-  requireTasks(request)
+function update(request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => {
     const { id, questions } = task
     const { inputResponses } = request.params
@@ -200,9 +187,16 @@ function decodeResponse(request: McpRequest, key: string, question: Question, re
 }
 
 /** `tasks/cancel`: a task that has ended stays as it is. */
-export function cancelTask(request: McpRequest): MaybePromise<object> {
-  requireTasks(request)
+function cancel(request: McpRequest): MaybePromise<object> {
   return onTask(request, (task) => (
     isTerminal(task.status.state) ? {} : andThen(cancelTaskRun(request.mcp.service, task), () => ({}))
   ))
+}
+
+export const extension: Generation = {
+  run,
+  rerun(facts, tool, task) {
+    new TaskableChannel(facts, tool, facts.args, subjectOf(tool, facts.args)).rerun(task)
+  },
+  methods: { get: (request) => onTask(request, (task) => shapeOf(request, task)), update, cancel },
 }

@@ -8,13 +8,8 @@ import { isInterrupted } from '../../floors/tasks/task.ts'
 import { isName, MAX_NAME_BYTES } from '../../kernel/wire/bounded.ts'
 import { MAX_SUBSCRIPTIONS } from '../mcp/session/session.ts'
 import { isOurs, keptFactsOf, observeTask } from './mcp-task.ts'
-import {
-  cancelAugmented, getAugmented, listAugmented, rerunAugmented, resultOfAugmented, runAugmented,
-  serveTaskQuestions,
-} from './task-augmentation.ts'
-import {
-  cancelTask, getTask, rerunTaskable, runTaskable, shapeOf, updateTask,
-} from './task-extension.ts'
+import { augmentation, serveTaskQuestions } from './task-augmentation.ts'
+import { extension, shapeOf } from './task-extension.ts'
 import { requireTasks } from './wanted-task.ts'
 import type { Task } from '../../floors/tasks/task.ts'
 import type { TaskRunner } from '../../floors/tasks/task-recovery.ts'
@@ -22,34 +17,19 @@ import type { Quota } from '../../kernel/util/quota.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { Followed, McpResult } from '../mcp/methods/extension.ts'
 import type { McpContext } from '../mcp/request/context.ts'
-import type { McpRequest } from '../mcp/request/request.ts'
-import type { KeptFacts } from './mcp-task.ts'
+import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
+import type { Generation, KeptFacts, TaskMethod } from './mcp-task.ts'
 
-type Run = (request: McpRequest) => McpResult
-
-function byGeneration(augmentation: Run, extension: Run): (waiting: Quota, request: McpRequest) => McpResult {
-  return (_waiting, request) => (
-    request.peer.revision.tasks === 'extension' ? extension(request) : augmentation(request)
-  )
+/** How the client of a call has tasks. */
+export function generationOf({ peer }: McpFacts): Generation {
+  return peer.revision.tasks === 'augmentation' ? augmentation : extension
 }
 
-type TaskMethod = 'get' | 'result' | 'list' | 'update' | 'cancel'
-
-/** `waiting`: all requests that wait for the end of a task. */
-export const taskMethods: Readonly<Record<TaskMethod, (waiting: Quota, request: McpRequest) => McpResult>> = {
-  get: byGeneration(getAugmented, getTask),
-  result: resultOfAugmented,
-  list: (_waiting, request) => listAugmented(request),
-  update: (_waiting, request) => updateTask(request),
-  cancel: byGeneration(cancelAugmented, cancelTask),
-}
-
-/** Runs a call of a tool that is to be a task, or may become one. */
-export function runAsTask(
-  request: McpRequest, tool: Tool, args: Readonly<Record<string, unknown>>,
-): McpResult {
-  const { tasks } = request.peer.revision
-  return tasks === 'augmentation' ? runAugmented(request, tool, args) : runTaskable(request, tool, args)
+/** A method of the tasks of a client. `waiting`: all requests that wait for the end of a task. */
+export function runTaskMethod(name: TaskMethod, waiting: Quota, request: McpRequest): McpResult {
+  if (request.peer.revision.tasks === 'extension') requireTasks(request)
+  // Only what its revision has is called.
+  return generationOf(request).methods[name]!(request, waiting)
 }
 
 /** Answers for the tasks of processes that share the store. */
@@ -74,8 +54,7 @@ function mcpRunner(mcp: McpContext): TaskRunner {
       const kept = keptOf(task)
       if (kept === undefined) return
       const [facts, tool] = kept
-      const rerun = facts.peer.revision.tasks === 'augmentation' ? rerunAugmented : rerunTaskable
-      rerun(facts, tool, task)
+      generationOf(facts).rerun(facts, tool, task)
     },
   }
 }

@@ -17,12 +17,12 @@ const FOLDER_TYPE = 'inode/directory'
 /** `skills/get`. */
 function getSkill({ skills }: SkillSet, request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
-  const { origin: { principal }, peer: { revision } } = request
+  const { origin: { principal } } = request
   const skill = allowed(principal, skills).find((one) => normalUri(one.uri) === normalUri(uri))
   if (skill === undefined) {
     throw new Fault('invalid', `No skill is served at ${sentenceWithin(uri)}; skills/list has those that are`)
   }
-  return { skill: skillEntry(skill), ...revision.stamps ? cacheHints(request) : {} }
+  return { skill: skillEntry(skill), ...cacheHints(request) }
 }
 
 /** `resources/directory/read`: what lies directly in a folder. */

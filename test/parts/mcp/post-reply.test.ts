@@ -180,11 +180,11 @@ test('what Accept says decides which forms there are', () => {
   ] as const) assert.deepEqual(formsOf(accept), forms, accept)
 })
 
-test('a client that leaves is told of, unless all was said', () => {
+test('a client that leaves is told of, unless all was said', async () => {
   let gone = 0
   for (const isFinished of [true, false]) {
     const { reply, channels } = post({ isFull: true }, undefined, 'subscriptions/listen', () => { gone++ })
-    const { body } = reply as Reply
+    const { body } = await reply
     const sink = { closed: false, write: () => true, ready: () => Promise.resolve(), end: () => {} }
     const over = (body as { open(sink: Sink): () => void }).open(sink as unknown as Sink)
     if (isFinished) channels[0]!.finish('1')

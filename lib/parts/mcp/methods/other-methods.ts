@@ -4,7 +4,7 @@ import { Fault } from '../../../kernel/define/fault.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
 import { locateResource } from '../../../kernel/run/located-resource.ts'
 import { complete, getPrompt, readResource, unknownPrompt } from '../../../kernel/run/reading.ts'
-import { andThen, isPromised, isThenable } from '../../../kernel/util/thenable.ts'
+import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { isName, MAX_NAME_BYTES, sentenceWithin } from '../../../kernel/wire/bounded.ts'
 import { formatJson, isStrings } from '../../../kernel/wire/json.ts'
 import { normalAddress } from '../../../kernel/wire/uri.ts'
@@ -18,7 +18,6 @@ import { MAX_ADDRESSES_BYTES, MAX_SUBSCRIPTIONS } from '../session/session.ts'
 import type { Catalog } from '../../../kernel/define/catalog.ts'
 import type { Prompt } from '../../../kernel/define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../../../kernel/define/resource.ts'
-import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { ListName, Subscriber } from '../session/notifications.ts'
 import type { Follow, Followed, McpMethod, McpResult } from './extension.ts'
@@ -27,7 +26,7 @@ function read(request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
   const { mcp, peer } = request
   const call = openCall(request, ['resources/read', uri])
-  const cache = peer.revision.stamps ? cacheHints(request) : {}
+  const cache = cacheHints(request)
   const missing = (error: unknown): never => {
     // A handler's own fault gets the address too.
     if (error instanceof Fault && error.kind === 'not-found') {
@@ -91,7 +90,7 @@ export const otherMethods: Readonly<Record<OtherMethod, McpMethod['run']>> = {
  * `subscriptions/listen`: acknowledges what it will notify the client of, and goes on until the client leaves
  * or the server ends it; only then it is answered. Spec: MCP 2026-07-28, Subscriptions.
  */
-export function listen(follows: readonly Follow[], request: McpRequest): MaybePromise<undefined> {
+export async function listen(follows: readonly Follow[], request: McpRequest): Promise<undefined> {
   const { notifications } = request.params
   if (!isRecord(notifications)) throw new Fault('invalid', 'params.notifications must be an object')
   const honoured: Record<string, unknown> = {}
@@ -107,14 +106,10 @@ export function listen(follows: readonly Follow[], request: McpRequest): MaybePr
   }
   const uris = urisIn(request, notifications['resourceSubscriptions'])
   if (uris !== undefined && offers(request, 'resources')) honoured['resourceSubscriptions'] = uris
-  const begin = (all: readonly (Followed | undefined)[]): undefined => {
-    const followed = all.filter((one) => one !== undefined)
-    for (const { member, ids } of followed) honoured[member] = ids
-    subscribe(request, lists, new Set(uris?.map(normalAddress)), honoured, followed)
-  }
-  const wanted = follows.map((follow) => follow(request, notifications))
-  const known = wanted.flatMap((one) => isPromised(one) ? [] : [one])
-  return known.length === wanted.length ? begin(known) : Promise.all(wanted).then(begin)
+  const wanted = await Promise.all(follows.map((follow) => follow(request, notifications)))
+  const followed = wanted.filter((one) => one !== undefined)
+  for (const { member, ids } of followed) honoured[member] = ids
+  subscribe(request, lists, new Set(uris?.map(normalAddress)), honoured, followed)
 }
 
 /** `followed`: what the client listens to besides lists and resources. */

@@ -127,9 +127,9 @@ function startOf(items: readonly Item[], after: unknown, sorted: boolean): numbe
   return found < 0 ? after['index'] : found + 1
 }
 
-export function cacheHints(
-  { mcp, params: { inputResponses, requestState } }: McpRequest,
-): { readonly ttlMs: number; readonly cacheScope: 'public' | 'private' } {
+/** Nothing in revisions that have none. */
+export function cacheHints({ mcp, params: { inputResponses, requestState }, peer }: McpRequest): object {
+  if (!peer.revision.stamps) return {}
   // What depends on a user's answers is not for a cache.
   const isAnswered = inputResponses !== undefined || requestState !== undefined
   const { ttlMs = 0, scope = 'private' } = isAnswered ? {} : mcp.options.cache ?? {}
