@@ -4,27 +4,21 @@
  * the first run.
  */
 import {
-  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, memberAt, membersOf, readMember, wordIn,
+  areFunctions, findShape, genkitKeyOf, isLike, lacksRun, memberAt, membersOf, readMember, wordIn,
 } from './shape.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { loaders } from './loaders.ts'
 import type { AdaptedAgent, Adapter } from '../../kernel/define/adapters.ts'
-import type { Has } from './shape.ts'
-
-/** Paths to members, or a function. */
-type Place = string | ((has: Has, agent: object) => unknown)
+import type { Has, MemberPlace, Shape } from './shape.ts'
 
 /** How an agent is taken: its adapter, and where its framework keeps its name and description. */
 interface Adapted {
   readonly adapter: Later<Adapter>
   /** Left out: `name`. */
-  readonly name?: Place
+  readonly name?: MemberPlace<object>
   /** Left out: `description`. */
-  readonly description?: Place
+  readonly description?: MemberPlace<object>
 }
-
-/** What it is, whether an object is one, and how it is taken, or what to write instead. */
-type AgentShape = readonly [what: string, is: (has: Has) => boolean, how: Adapted | string]
 
 const RUN = 'run: async (prompt, call) => (await '
 
@@ -40,7 +34,7 @@ const {
 const praisonAi = new Later(async () => (await import('../praisonai.ts')).praisonAi)
 const voltAgent = new Later(async () => (await import('../ai-sdk.ts')).voltAgent)
 
-const agents: readonly AgentShape[] = [
+const agents: readonly Shape<Adapted>[] = [
   ['a Runner of the Agent Development Kit', (has) => has(Symbol.for('google.adk.runner')) === true,
     { adapter: adk, name: 'agent.name', description: 'agent.description' }],
   ['an agent of the Agent Development Kit, which only its Runner can run',
@@ -163,18 +157,16 @@ const agents: readonly AgentShape[] = [
  * what cannot be taken, with what to write instead.
  */
 export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
-  if ((typeof thing !== 'object' && typeof thing !== 'function') || thing === null) return undefined
-  if (isOwnDefinition(thing)) return undefined
-  const has = membersOf(thing)
-  const shape = agents.find(([, is]) => is(has))
-  if (shape === undefined) return undefined
-  const [what, , how] = shape
+  const known = findShape(agents, thing)
+  if (known === undefined) return undefined
+  const { what, how, has } = known
   if (typeof how === 'string') {
     const write = /^(?:agents|groups): /.test(how) ? how : `agents: [{ name: 'Helper', ${how} }]`
     throw new TypeError(`This is ${what}. Write ${write}`)
   }
-  const read = (place: Place): string | undefined => (
-    wordIn(typeof place === 'string' ? memberAt(has, place) : place(has, thing))
+  const agent = thing as object
+  const read = (place: MemberPlace<object>): string | undefined => (
+    wordIn(typeof place === 'string' ? memberAt(has, place) : place(has, agent))
   )
   return {
     what,
@@ -182,7 +174,7 @@ export function adaptAgent(thing: unknown): AdaptedAgent | undefined {
     description: read(how.description ?? 'description'),
     async* run(prompt, call) {
       await how.adapter.load()
-      yield* how.adapter.loaded.run(thing, prompt, call)
+      yield* how.adapter.loaded.run(agent, prompt, call)
       // Many end quietly when they are aborted.
       call.signal.throwIfAborted()
     },

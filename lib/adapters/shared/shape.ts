@@ -26,6 +26,24 @@ export function readMember(value: unknown, member: string): unknown {
   return typeof value === 'object' && value !== null ? membersOf(value)(member) : undefined
 }
 
+/** What it is, whether an object is one, and how it is taken, or what to write instead. */
+export type Shape<How> = readonly [what: string, is: (has: Has) => boolean, how: How | string]
+
+/** A thing whose shape is known. */
+interface Known<How> { readonly what: string; readonly how: How | string; readonly has: Has }
+
+/** What a thing is by the first shape that it has; undefined for one of none, and for an author's own. */
+export function findShape<How>(shapes: readonly Shape<How>[], thing: unknown): Known<How> | undefined {
+  if ((typeof thing !== 'object' && typeof thing !== 'function') || thing === null) return undefined
+  if (isOwnDefinition(thing)) return undefined
+  const has = membersOf(thing)
+  const shape = shapes.find(([, is]) => is(has))
+  return shape && { what: shape[0], how: shape[2], has }
+}
+
+/** Where something has what is looked for: paths to members, or a function. */
+export type MemberPlace<T> = string | ((has: Has, thing: T) => unknown)
+
 /** What is at the first of some paths where something is, as in `metadata.name name`. */
 export function memberAt(has: Has, paths: string): unknown {
   const found = paths.split(' ').map((path) => {
@@ -95,7 +113,7 @@ export function genkitKeyOf(has: Has): string {
 }
 
 /** Whether an object is an author's own definition: written as `{ … }`, with a name and a `run`. */
-export function isOwnDefinition(thing: object): boolean {
+function isOwnDefinition(thing: object): boolean {
   try {
     return Object.hasOwn(thing, 'run') && Object.hasOwn(thing, 'name')
       && !Object.hasOwn(thing, 'input_schema') && Object.getPrototypeOf(thing) === Object.prototype

@@ -3,11 +3,11 @@
  * imported, and no member is called. How they are called is in `tool-calls.ts`.
  */
 import {
-  areFunctions, genkitKeyOf, isLike, isOwnDefinition, lacksRun, memberAt, membersOf, readMember, wordIn,
+  areFunctions, findShape, genkitKeyOf, isLike, lacksRun, memberAt, readMember, wordIn,
 } from './shape.ts'
 import { isAnySchema, schemaFrom, unchanged } from './tool-schemas.ts'
 import { isShape, isStandard } from '../../kernel/schema/standard.ts'
-import type { Has } from './shape.ts'
+import type { Has, MemberPlace, Shape } from './shape.ts'
 
 /** What `defineTool` makes a tool of. */
 export interface AdaptedTool {
@@ -29,32 +29,26 @@ export type ToolFramework =
   | 'adk' | 'aiSdk' | 'anthropic' | 'any' | 'claude' | 'genkit' | 'langchain' | 'llamaIndex' | 'mastra'
   | 'openai' | 'strands' | 'voltAgent'
 
-/** Where a tool has something: paths to members, or a function. */
-type Place = string | ((has: Has) => unknown)
-
 /** How a tool of one framework is read. */
 interface Taken {
   readonly of: ToolFramework
-  readonly input: Place
+  readonly input: MemberPlace<unknown>
   /** It checks its arguments itself, and gets them as they came. */
   readonly checks?: boolean
   /** Left out: `name`. */
-  readonly name?: Place
+  readonly name?: MemberPlace<unknown>
   /** Left out: `description`. */
-  readonly description?: Place
-  readonly output?: Place
-  readonly annotations?: Place
+  readonly description?: MemberPlace<unknown>
+  readonly output?: MemberPlace<unknown>
+  readonly annotations?: MemberPlace<unknown>
 }
-
-/** What it is, whether an object is one, and how it is taken, or what to write instead. */
-type ToolShape = readonly [what: string, is: (has: Has) => boolean, how: Taken | string]
 
 const PROXY = 'tools: (await client.listTools()).tools.map(({ execution, ...tool }) => defineTool({ ...tool, '
   + 'run: (args) => client.callTool({ name: tool.name, arguments: args }) }))'
 
 const hostedTypes: ReadonlySet<unknown> = new Set(['hosted_tool', 'computer', 'shell', 'apply_patch'])
 
-const tools: readonly ToolShape[] = [
+const known: readonly Shape<Taken>[] = [
   ['a tool of the Agent Development Kit', (has) => has(Symbol.for('google.adk.functionTool')) !== undefined, {
     of: 'adk', input: 'parameters', checks: true,
   }],
@@ -145,7 +139,7 @@ const functionNames = ['execute', 'handler', 'func', 'fn', 'invoke', 'call', 'ca
 export const approvalNames: readonly string[] = ['needsApproval', 'requireApproval', 'requireConfirmation']
 
 /** What has a name, a schema and one function to call. */
-const anyTool: ToolShape = ['a tool',
+const anyTool: Shape<Taken> = ['a tool',
   (has) => lacksRun(has) && typeof has('name') === 'string' && schemaIn(has) !== undefined
     && functionIn(has) !== undefined, {
     of: 'any', input: schemaIn, output: 'outputSchema', annotations: 'annotations',
@@ -166,17 +160,11 @@ export function functionIn(has: Has): string | undefined {
   return found.length === 1 ? found[0] : undefined
 }
 
+const tools = [...known, anyTool]
+
 /** What a tool of another framework is; undefined for anything else. */
 export function foreignToolKind(thing: unknown): string | undefined {
-  return findTool(thing)?.what
-}
-
-function findTool(thing: unknown): { readonly what: string; readonly how: Taken | string } | undefined {
-  if ((typeof thing !== 'object' && typeof thing !== 'function') || thing === null) return undefined
-  if (isOwnDefinition(thing)) return undefined
-  const has = membersOf(thing)
-  const shape = [...tools, anyTool].find(([, is]) => is(has))
-  return shape && { what: shape[0], how: shape[2] }
+  return findShape(tools, thing)?.what
 }
 
 /**
@@ -184,12 +172,13 @@ function findTool(thing: unknown): { readonly what: string; readonly how: Taken 
  * cannot be taken, with what to write instead.
  */
 export function adaptTool(thing: unknown): AdaptedTool | undefined {
-  const found = findTool(thing)
+  const found = findShape(tools, thing)
   if (found === undefined) return undefined
-  const { what, how } = found
+  const { what, how, has } = found
   if (typeof how === 'string') throw new TypeError(`This is ${what}; ${how}`)
-  const has = membersOf(thing as object)
-  const read = (place: Place = ''): unknown => typeof place === 'function' ? place(has) : memberAt(has, place)
+  const read = (place: MemberPlace<unknown> = ''): unknown => (
+    typeof place === 'string' ? memberAt(has, place) : place(has, thing)
+  )
   const schema = schemaFrom(read(how.input))
   return {
     what,
