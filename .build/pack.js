@@ -7,7 +7,7 @@
  * file looks like is in `lib/cli/packed.ts`. Files that are read as text are put in as text.
  */
 import { posix } from 'node:path'
-import { formatFiles, idOf, importLater, packedModule, pathFrom, patternOf } from './lib/cli/packed.js'
+import { formatFiles, importLater, packedModule, pathFrom, patternOf } from './lib/cli/packed.js'
 
 const { dirname, join } = posix
 
@@ -39,19 +39,18 @@ export function pack(read, entries, { isOpen = false, placeOf = fileAt, running 
   const made = [...parsed.values()].filter((module) => isMade(module) || later.has(module.path))
   const early = new Set()
   for (const path of named) reach(path, parsed, early)
-  const fileOf = new Map(made.map(({ path }) => [idOf(path), placeOf(path, early.has(path))]))
-  const atHome = made.map(({ path }) => path).filter((path) => isOpen && fileOf.get(idOf(path)) === path)
+  const fileOf = new Map(made.map(({ id, path }) => [id, placeOf(path, early.has(path))]))
+  const atHome = made.filter(({ id, path }) => isOpen && fileOf.get(id) === path).map(({ path }) => path)
   const all = { ...Object.fromEntries(atHome.map((path) => [path, { [path]: undefined }])), ...entries }
   const packed = formatFiles({
     fileOf, isOpen,
-    modules: new Map(made.map((one) => [idOf(one.path), format(one, parsed, later.has(one.path), running)])),
+    modules: new Map(made.map((one) => [one.id, format(one, parsed, later.has(one.path), running)])),
     names: new Map(Object.entries(all).map(([file, sources]) => [file, namesOf(sources, parsed)])),
-    bangs: new Map(made.filter(({ bang }) => bang !== '')
-      .map(({ path, bang }) => [fileOf.get(idOf(path)), bang])),
+    bangs: new Map(made.filter(({ bang }) => bang !== '').map(({ id, bang }) => [fileOf.get(id), bang])),
   })
   if (isOpen) {
-    for (const { path, exports } of parsed.values()) {
-      if (!packed.has(path)) packed.set(path, formatWay(path, exports, fileOf))
+    for (const module of parsed.values()) {
+      if (!packed.has(module.path)) packed.set(module.path, formatWay(module, fileOf))
     }
   }
   return packed
@@ -89,7 +88,26 @@ function load(read, entries) {
   }
   for (const path of entries) visit(path)
   for (const { later } of modules.values()) for (const path of later) visit(path)
+  nameAll(modules)
   return modules
+}
+
+/** Gives each module its id: as much of the end of its path as no other has, and no code calls something. */
+function nameAll(modules) {
+  const words = [...modules.values()].flatMap(({ code }) => [...new Set(code.match(/\$\w+/g))])
+  const ends = new Map([...modules.keys()].map((path) => [path, endsOf(path)]))
+  const counts = new Map()
+  for (const id of [...words, ...[...ends.values()].flat()]) counts.set(id, (counts.get(id) ?? 0) + 1)
+  for (const module of modules.values()) {
+    const all = ends.get(module.path)
+    module.id = all.find((id) => counts.get(id) === 1) ?? all.at(-1)
+  }
+}
+
+/** `$body`, `$server_body` and so on. */
+function endsOf(path) {
+  const names = path.replace(/\.js$/, '').split('/')
+  return names.map((_, at) => `$${names.slice(-at - 1).join('_').replace(/\W/g, '_')}`)
 }
 
 function circle(path, open) {
@@ -171,7 +189,7 @@ function namesOf(sources, modules) {
   for (const [path, wanted = [...modules.get(path).exports.keys()]] of Object.entries(sources)) {
     for (const name of wanted) {
       const origin = originOf(modules, path, name, path)
-      const id = idOf(origin.path)
+      const { id } = modules.get(origin.path)
       names.set(id, [...names.get(id) ?? [], [origin.name, name]])
     }
   }
@@ -179,29 +197,28 @@ function namesOf(sources, modules) {
 }
 
 /** A module as it stands in a file. `isWhole`: it is imported later, so it returns what it passes on too. */
-function format({ path, builtins, own, exports, code }, modules, isWhole, running) {
+function format({ id, path, builtins, own, exports, code }, modules, isWhole, running) {
   const lines = builtins.flatMap(formatBuiltin)
   const taken = new Map()
+  const take = (from, name, as) => taken.set(from, [...taken.get(from) ?? [], [name, as]])
   for (const one of own) {
-    if (one.space !== undefined) lines.push(`const ${one.space} = ${idOf(one.path)};`)
+    if (one.space !== undefined) lines.push(`const ${one.space} = ${modules.get(one.path).id};`)
     for (const [name, as] of one.names) {
       const origin = originOf(modules, one.path, name, path)
-      const id = idOf(origin.path)
-      taken.set(id, [...taken.get(id) ?? [], [origin.name, as]])
+      take(modules.get(origin.path).id, origin.name, as)
     }
   }
   const returned = [...exports].flatMap(([as, { name, path: from }], n) => {
     if (from === undefined) return as === name ? as : `${as}: ${name}`
     if (!isWhole) return []
     const origin = originOf(modules, path, as, path)
-    const id = idOf(origin.path)
-    taken.set(id, [...taken.get(id) ?? [], [origin.name, `$passed${n}`]])
+    take(modules.get(origin.path).id, origin.name, `$passed${n}`)
     return `${as}: $passed${n}`
   })
-  return packedModule(path, [
-    ...lines, ...[...taken].map(([id, names]) => `const ${patternOf(names)} = ${id};`),
-    madeAtOnce(code, running.get(idOf(path))).replace(DYNAMIC, (...found) => (
-      importLater(idOf(join(dirname(path), found.at(-1).target)))
+  return packedModule(id, path, [
+    ...lines, ...[...taken].map(([from, names]) => `const ${patternOf(names)} = ${from};`),
+    madeAtOnce(code, running.get(id)).replace(DYNAMIC, (...found) => (
+      importLater(modules.get(join(dirname(path), found.at(-1).target)).id)
     )),
   ].join('\n'), returned.toSorted())
 }
@@ -242,14 +259,14 @@ function isFunction(target, name) {
 }
 
 /** A file at the path of a module that stands elsewhere. */
-function formatWay(path, exports, fileOf) {
+function formatWay({ id, path, exports }, fileOf) {
   const own = [...exports].filter(([, { path: from }]) => from === undefined).map(([as]) => as)
   const passed = [...exports].filter(([, { path: from }]) => from !== undefined)
     .map(([as, { name, path: from }]) => `export { ${name} as ${as} } from '${pathFrom(path, from)}';`)
   return [
     ...own.length > 0 ? [
-      `import { $ } from '${pathFrom(path, fileOf.get(idOf(path)))}';`,
-      `const { ${own.map((name, n) => `${name}: _${n}`).join(', ')} } = $.${idOf(path)};`,
+      `import { $ } from '${pathFrom(path, fileOf.get(id))}';`,
+      `const { ${own.map((name, n) => `${name}: _${n}`).join(', ')} } = $.${id};`,
       `export { ${own.map((name, n) => `_${n} as ${name}`).join(', ')} };`,
     ] : [],
     ...passed, '',

@@ -42,19 +42,15 @@ const NEED = /^const .+ = (\$\w+);$/gm
 const LATER = /\bimport\('[^']*'\)\.then\(\(\{ \$ \}\) => \$\.(\$\w+)\)/g
 const NAMES = /^export const \{ (.+) \} = (\$\w+);$/gm
 
-/** What a module is called by its path, as in `kernel/http/body.js`. */
-export function idOf(path: string): string {
-  return `$${path.replace(/\.js$/, '').replace(/\W/g, '_')}`
-}
-
 /** What imports a module later, and gets what it exports. */
 export function importLater(id: string, path = ''): string {
   return `import(${`'${path}'`}).then(({ $ }) => $.${id})`
 }
 
-/** A module of its code. `returned`: what it exports, as members of an object. */
-export function packedModule(path: string, code: string, returned: readonly string[]): PackedModule {
-  const id = idOf(path)
+/** A module of its code, by its path. `returned`: what it exports, as members of an object. */
+export function packedModule(
+  id: string, path: string, code: string, returned: readonly string[],
+): PackedModule {
   return readModule(id, [
     `// ${path}`, `const ${id} = (() => {`, code, `return ${formatObject(returned)};`, '})();', '',
   ].join('\n'))
