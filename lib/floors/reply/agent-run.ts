@@ -54,13 +54,11 @@ export function agentRun(
 /** Asks an agent once. `begin` makes the reply; left out: `replyAs`. Throws, or rejects with, a `Fault`. */
 export function answerOnce(
   service: Service, exchange: Exchange, agent: Agent | Group, input: CallFacts & UserMessage,
-  face: AgentFace, work: Omit<Repeatable, 'timeoutMs' | 'begin'>,
-  begin = (run: RunWriter<Answer>): MaybePromise<Reply> => run.replyAs(work.isStream),
+  face: AgentFace, work: Repeatable, begin?: (run: RunWriter<Answer>) => MaybePromise<Reply>,
 ): MaybePromise<Reply> {
   const { origin } = exchange
-  const { identity, isStream, replay, refuse, headers } = work
-  return replyOnce(service, exchange, {
-    identity, isStream, replay, refuse, headers, timeoutMs: timeoutOf(service, agent),
-    begin: (hold) => begin(agentRun(service, origin, agent, input, face, hold)),
+  return replyOnce(service, exchange, work, timeoutOf(service, agent), (hold) => {
+    const run = agentRun(service, origin, agent, input, face, hold)
+    return begin === undefined ? run.replyAs(work.isStream) : begin(run)
   })
 }

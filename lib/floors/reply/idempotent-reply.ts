@@ -18,17 +18,14 @@ import type { MaybePromise } from '../../kernel/util/thenable.ts'
 export interface Repeatable {
   /** All that makes two requests the same one, besides their sender: JSON. */
   readonly identity: object
-  readonly timeoutMs: number
   /** Whether the reply is events. */
   readonly isStream: boolean
-  /** Begins the run. A stream keeps or releases the key itself, if there is one. */
-  begin(hold?: KeyHold): MaybePromise<Reply>
   /** The events of an earlier reply that was kept whole. Left out: the events are kept. */
-  readonly replay?: ((reply: string) => string) | undefined
+  replay?(reply: string): string
   /** Makes a refusal in the protocol's form. Left out: a problem document. */
-  readonly refuse?: ((refusal: Refusal) => Reply) | undefined
+  refuse?(refusal: Refusal): Reply
   /** The headers of events. */
-  readonly headers?: readonly string[] | undefined
+  readonly headers?: readonly string[]
 }
 
 const REPLAYED: readonly string[] = Object.freeze(['Idempotent-Replayed', 'true'])
@@ -47,20 +44,26 @@ const refusals: Readonly<Record<
   other: [422, 'This Idempotency-Key belongs to another request; make a new key for each'],
 }
 
-/** A request without a key simply runs. Throws, or rejects with, a `Fault`. */
+/** Begins a run. A stream keeps or releases the key itself, if there is one. */
+export type Begin = (hold?: KeyHold) => MaybePromise<Reply>
+
+/**
+ * A request without a key simply runs. `timeoutMs`: how long it may take. Throws, or rejects with, a `Fault`.
+ */
 export function replyOnce(
-  service: Service, { head: { idempotencyKey: key }, origin: { principal, requestId } }: Exchange,
-  work: Repeatable,
+  service: Service, { head, origin }: Exchange, work: Repeatable, timeoutMs: number, begin: Begin,
 ): MaybePromise<Reply> {
+  const { idempotencyKey: key } = head
+  if (key === undefined) return begin()
+  const { principal, requestId } = origin
   const { refuse = problemReply } = work
-  if (key === undefined) return work.begin()
   if (!IDEMPOTENCY_KEY.test(key)) {
     const detail = 'The Idempotency-Key must be 1 to 255 visible ASCII characters'
     return refuse({ status: 400, detail, requestId })
   }
-  const claim = idempotencyOf(service).claim(principal.id, key, formatJson(work.identity), work.timeoutMs)
+  const claim = idempotencyOf(service).claim(principal.id, key, formatJson(work.identity), timeoutMs)
   return andThen(claim, (known) => {
-    if (known.state === 'held') return runHolding(known.hold, work)
+    if (known.state === 'held') return runHolding(known.hold, begin)
     if (known.state === 'done' && isWhole(known.reply, work)) return replayed(known.reply, work)
     const [status, detail] = refusals[known.state === 'done' ? 'lost' : known.state]
     const headers = known.state === 'running' ? { headers: ['Retry-After', '1'] } : {}
@@ -85,11 +88,11 @@ function replayed(reply: string, work: Repeatable): Reply {
   return { status: 200, type: EVENT_STREAM, headers: [...work.headers ?? [], ...REPLAYED], body: events }
 }
 
-function runHolding(hold: KeyHold, work: Repeatable): MaybePromise<Reply> {
+function runHolding(hold: KeyHold, begin: Begin): MaybePromise<Reply> {
   const keep = (reply: Reply): MaybePromise<Reply> => (
     typeof reply.body === 'string' ? andThen(hold.keep(reply.body), () => reply) : reply
   )
-  return caught(() => andThen(work.begin(hold), keep), (error) => (
+  return caught(() => andThen(begin(hold), keep), (error) => (
     andThen(hold.release(), () => { throw error })
   ))
 }

@@ -4,7 +4,7 @@ import { Fault, publicMessage, retryAfter } from '../../kernel/define/fault.ts'
 import { scopesIn } from '../../kernel/define/principal.ts'
 import { shownFault } from '../../kernel/run/shown-fault.ts'
 import { BoundedMap } from '../../kernel/util/bounded-map.ts'
-import { andThen, caught } from '../../kernel/util/thenable.ts'
+import { andThen, isPromised } from '../../kernel/util/thenable.ts'
 import { isWithin } from '../../kernel/wire/bounded.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
@@ -132,9 +132,15 @@ export function endpoint(
   }
   return {
     mayName: isAgent, ...rest, methods: [method], refuse,
-    handle: (exchange) => caught(
-      () => work(exchange), (error) => failed(service, error, exchange.origin.requestId),
-    ),
+    handle(exchange) {
+      try {
+        const reply = work(exchange)
+        if (!isPromised(reply)) return reply
+        return reply.catch((error: unknown) => failed(service, error, exchange.origin.requestId))
+      } catch (error) {
+        return failed(service, error, exchange.origin.requestId)
+      }
+    },
   }
 }
 

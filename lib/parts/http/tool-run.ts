@@ -37,12 +37,12 @@ export function answerTool(service: Service, tool: Tool, exchange: Exchange): Ma
   if (head.idempotencyKey !== undefined) requireScopes(origin, tool.scopes)
   return replyOnce(service, exchange, {
     identity: { tool: tool.name, body },
-    timeoutMs: tool.timeoutMs ?? service.limits.toolTimeoutMs,
     isStream,
-    begin: (hold) => begin(service, tool, args, isStream, origin, hold),
     // The events before its end are gone.
     replay: (reply) => formatEvent(reply, 'done', '1'),
-  })
+  }, tool.timeoutMs ?? service.limits.toolTimeoutMs, (hold) => (
+    begin(service, tool, args, isStream, origin, hold)
+  ))
 }
 
 /**

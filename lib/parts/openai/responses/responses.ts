@@ -49,13 +49,12 @@ export function createResponse(service: Service, exchange: Exchange, seal: Seal)
   const request = decodeRequest(valueIn(body, service))
   const agent = requireModel(service, request.model, origin)
   const { isBackground, isStream } = request
-  const reply = replyOnce(service, exchange, {
-    identity: { responses: body },
-    timeoutMs: timeoutOf(service, agent),
-    isStream: isStream && !isBackground,
-    refuse: openaiRefusal,
-    begin: (hold) => begin(service, seal, agent, request, origin, hold),
-  })
+  const work = {
+    identity: { responses: body }, isStream: isStream && !isBackground, refuse: openaiRefusal,
+  }
+  const reply = replyOnce(service, exchange, work, timeoutOf(service, agent), (hold) => (
+    begin(service, seal, agent, request, origin, hold)
+  ))
   return isBackground && isStream ? andThen(reply, (begun) => asStream(service, begun, origin)) : reply
 }
 
