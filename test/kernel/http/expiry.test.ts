@@ -26,8 +26,11 @@ async function opened(t: TestContext, expiresAt?: number, more: Partial<Source> 
   const note = (text: string): void => { state.told.push(text) }
   const streams = new Streams(limits, (_level, message) => { state.logged.push(message) })
   const pipe = {
-    begin: note, push: note, finish: () => note('finish'), destroy: () => note('destroy'),
-    waiting: 0, taken: 0,
+    push(text: string, isLast: boolean) {
+      if (text !== '') note(text)
+      if (isLast) note('finish')
+    },
+    destroy: () => note('destroy'), waiting: 0, taken: 0,
   }
   const source: Source = {
     open(sink) {

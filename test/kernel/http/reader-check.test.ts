@@ -22,9 +22,10 @@ class Tape implements Pipe {
   isDestroyed = false
   waiting = 0
   taken = 0
-  begin(text: string): void { this.text += text }
-  push(text: string): void { this.text += text }
-  finish(): void { this.isFinished = true }
+  push(text: string, isLast: boolean): void {
+    this.text += text
+    this.isFinished ||= isLast
+  }
   destroy(): void { this.isDestroyed = true }
 }
 

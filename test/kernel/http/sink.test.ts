@@ -24,15 +24,15 @@ class Tape implements Pipe {
   waiting = 0
   taken = 0
 
-  begin(text: string, whole: boolean): void {
-    this.#take(whole ? 'whole' : 'begin', text)
+  #hasBegun = false
+
+  push(text: string, isLast: boolean): void {
+    if (!this.#hasBegun) this.#take(isLast ? 'whole' : 'begin', text)
+    else if (text !== '') this.#take('push', text)
+    this.#hasBegun = true
+    if (isLast) this.told.push('finish')
   }
 
-  push(text: string): void {
-    this.#take('push', text)
-  }
-
-  finish(): void { this.told.push('finish') }
   destroy(): void { this.told.push('destroy') }
 
   #take(what: string, text: string): void {

@@ -156,15 +156,13 @@ export class WebPipe implements Pipe {
 
   get taken(): number { return this.bytes - this.waiting }
 
-  begin(text: string): void {
-    this.push(text)
-  }
-
-  push(text: string): void {
-    if (text === '' || this.#isOver) return
-    const chunk = this.#encoder.encode(text)
-    this.bytes += chunk.byteLength
-    this.#controller?.enqueue(chunk)
+  push(text: string, isLast: boolean): void {
+    if (text !== '' && !this.#isOver) {
+      const chunk = this.#encoder.encode(text)
+      this.bytes += chunk.byteLength
+      this.#controller?.enqueue(chunk)
+    }
+    if (isLast) this.finish()
   }
 
   /** Ends the stream; also for a client that has left, whose host knows that already. */

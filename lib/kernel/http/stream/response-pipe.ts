@@ -30,11 +30,26 @@ export class ResponsePipe implements Pipe {
   get waiting(): number { return this.#response.writableLength }
   get taken(): number { return takenOf(this.#response) }
 
-  begin(text: string, whole: boolean): void {
-    const lines = this.#lines!
+  push(text: string, isLast: boolean): void {
+    if (this.#lines !== undefined) return this.#begin(text, isLast, this.#lines)
+    const response = this.#response
+    if (this.#isCounted) this.bytes += Buffer.byteLength(text)
+    if (isLast) return void response.end(text)
+    if (text.length <= SMALL_CHARS && isAlone(response)) {
+      // Node would write size, text and line end separately: each event would cost 20 % more.
+      response.socket!.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+    } else if (!response.write(text) && !this.#awaitsDrain) {
+      this.#awaitsDrain = true
+      response.once('drain', () => this.#drained())
+    }
+  }
+
+  destroy(): void { this.#response.destroy() }
+
+  #begin(text: string, isWhole: boolean, lines: string[]): void {
     this.#lines = undefined
     const response = this.#response
-    if (whole) {
+    if (isWhole) {
       const bytes = Buffer.byteLength(text)
       if (this.#isCounted) this.bytes = bytes
       lines.push('Content-Length', String(bytes))
@@ -49,21 +64,6 @@ export class ResponsePipe implements Pipe {
     if (text !== '') this.push(text, false)
     if (isCorked) response.socket!.uncork()
   }
-
-  push(text: string, isLast: boolean): void {
-    const response = this.#response
-    if (this.#isCounted) this.bytes += Buffer.byteLength(text)
-    if (!isLast && text.length <= SMALL_CHARS && isAlone(response)) {
-      // Node would write size, text and line end separately: each event would cost 20 % more.
-      response.socket!.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
-    } else if (!response.write(text) && !this.#awaitsDrain) {
-      this.#awaitsDrain = true
-      response.once('drain', () => this.#drained())
-    }
-  }
-
-  finish(): void { if (!this.#response.writableEnded) this.#response.end() }
-  destroy(): void { this.#response.destroy() }
 
   #drained(): void {
     this.#awaitsDrain = false

@@ -17,11 +17,8 @@ import type { Dismissal, Sink, Source } from '../message/exchange.ts'
 import type { ReaderCheck } from './reader-check.ts'
 
 export interface Pipe {
-  /** Sends the head and the first text; `whole`: nothing follows. */
-  begin(text: string, whole: boolean): void
-  /** `isLast`: the end follows at once. Where much waits, `StreamSink.drained` is called later. */
+  /** The first has the head, the last the end. Where much waits, `StreamSink.drained` is called later. */
   push(text: string, isLast: boolean): void
-  finish(): void
   /** Drops the stream and its reader. */
   destroy(): void
   /** Bytes that were pushed and not taken yet. */
@@ -246,16 +243,10 @@ export class StreamSink extends Lease implements Sink {
     if (this.isHeld) return this.#account()
     const text = this.#pending
     this.#pending = ''
-    if (!this.#begun) {
-      this.#begun = true
-      this.#pipe.begin(text, this.#ended)
-    } else if (text !== '') {
-      this.#pipe.push(text, this.#ended)
-    }
-    if (this.#ended) {
-      this.#check = undefined
-      this.#pipe.finish()
-    }
+    const isDue = text !== '' || !this.#begun || this.#ended
+    this.#begun = true
+    if (this.#ended) this.#check = undefined
+    if (isDue) this.#pipe.push(text, this.#ended)
     if (!this.closed) this.#account()
     if (this.#held < HIGH_WATER) this.#wake()
   }
