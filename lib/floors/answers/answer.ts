@@ -133,18 +133,6 @@ function mayBeForeign(value: unknown): value is object {
   return names.length === 0 || !names.every((name) => answerMembers.has(name)) || !isPlain(value)
 }
 
-/** Emits one after the other; waits only where the reader is behind. */
-function emitAll(
-  fresh: readonly Content[], state: AnswerState, reply: Answer['reply'] | undefined, emit: Emit | undefined,
-  from = 0,
-): void | Promise<void> {
-  if (emit === undefined) return undefined
-  for (let at = from; at < fresh.length; at++) {
-    const wait = emit({ type: 'piece', content: fresh[at]!, state, reply })
-    if (wait !== undefined) return wait.then(() => emitAll(fresh, state, reply, emit, at + 1))
-  }
-}
-
 class AnswerBuilder extends ContentBuilder implements PieceTaker {
   readonly #call: LiveCall
   readonly #adapters: Adapters
@@ -190,7 +178,19 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
 
   #emitRest(): void | Promise<void> {
     const rest = this.end()
-    return rest && this.#emit?.({ type: 'piece', content: rest, state: this.#state, reply: this.#reply })
+    return rest && this.#show(rest)
+  }
+
+  #show(content: Content): void | Promise<void> {
+    return this.#emit?.({ type: 'piece', content, state: this.#state, reply: this.#reply })
+  }
+
+  /** One after the other; waits only where the reader is behind. */
+  #showAll(fresh: readonly Content[], from = 0): void | Promise<void> {
+    for (let at = from; at < fresh.length; at++) {
+      const wait = this.#show(fresh[at]!)
+      if (wait !== undefined) return wait.then(() => this.#showAll(fresh, at + 1))
+    }
   }
 
   #take(piece: unknown): void | Promise<void> {
@@ -207,7 +207,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     this.#call.hold(this.size - before)
     if (block === undefined || this.#emit === undefined) return undefined
     this.#call.endReasoning()
-    return this.#emit({ type: 'piece', content: block, state: this.#state, reply: this.#reply })
+    return this.#show(block)
   }
 
   #takeOwn(piece: unknown): void | Promise<void> {
@@ -215,7 +215,7 @@ class AnswerBuilder extends ContentBuilder implements PieceTaker {
     const fresh = this.add(piece)
     this.#call.hold(this.size - before)
     if (fresh.length > 0 && this.#emit !== undefined) this.#call.endReasoning()
-    return emitAll(fresh, this.#state, this.#reply, this.#emit)
+    return this.#showAll(fresh)
   }
 
   /** The stream within a result of another framework. */

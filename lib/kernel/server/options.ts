@@ -128,7 +128,8 @@ const rateChecks: Checks<RateLimit> = { perMinute: true, burst: true, initialize
 export const kernelChecks: Checks<Omit<KernelSettings, keyof KernelLimits>> = {
   agents: true, groups: true, tools: true, resources: true, resourceTemplates: true, prompts: true,
   name: text, version: text, description: string,
-  apiKey: true, publicUrl: true, trustProxy: true, mountPath: true, log: true, secret: true,
+  apiKey: true, publicUrl: true, mountPath: true, log: true, secret: true,
+  trustProxy: mustBe(isNumberOfProxies, 'write true, or how many proxies there are'),
   insecure: mustBeSwitch, exposeErrors: mustBeSwitch, accessLog: mustBeSwitch,
   cors: mustBe(
     (value) => isString(value) || isStrings(value),
@@ -147,10 +148,8 @@ export const kernelChecks: Checks<Omit<KernelSettings, keyof KernelLimits>> = {
 
 const keyMembers: Members<NamedKey> = { id: true, key: true, scopes: true, expires: true }
 
-export function proxiesOf(trustProxy: boolean | number = false): number {
-  const count = typeof trustProxy === 'boolean' ? Number(trustProxy) : trustProxy
-  if (Number.isSafeInteger(count) && count >= 0) return count
-  throw new TypeError(`trustProxy is ${show(trustProxy)}; write true, or how many proxies there are`)
+function isNumberOfProxies(value: unknown): boolean {
+  return typeof value === 'boolean' || Number.isSafeInteger(value) && Number(value) >= 0
 }
 
 export function urlOf(publicUrl: string | URL | undefined): URL | undefined {

@@ -2,13 +2,16 @@
 import { isRecord } from '../define/content.ts'
 import { kernelDefaults } from '../define/limits.ts'
 import { offered } from '../define/normalize-definitions.ts'
-import { isPlain, nearest, rejectMore, rejectUnknown, requireDefinition, show } from '../define/validate.ts'
+import {
+  checkValues, isPlain, mustBe, nearest, rejectMore, rejectUnknown, requireDefinition, show,
+} from '../define/validate.ts'
 import { isThenable } from '../util/thenable.ts'
 import { kernelChecks } from './options.ts'
 import { kernelCopy } from './part.ts'
 import type { Endpoint } from '../http/message/exchange.ts'
+import type { Checks } from '../define/validate.ts'
 import type { Service } from '../run/service.ts'
-import type { KernelOptions } from './options.ts'
+import type { KernelOptions, KernelSettings } from './options.ts'
 import type { Kernel, Opened, Part } from './part.ts'
 
 /** How options are told: what may be in them, what to write instead of others, and an example. */
@@ -23,8 +26,17 @@ export const listenRemedies: ReadonlyMap<string, string> = new Map([
   ['port', 'write server.listen(port, host)'], ['host', 'write server.listen(port, host)'],
 ])
 
+/** `true`: anything, or checked by its user. */
+const checks: Checks<Omit<KernelOptions, keyof KernelSettings>> = {
+  parts: true, absent: true,
+  adapters: mustBe((value) => isRecord(value) && typeof value['toolKind'] === 'function',
+    `write frameworks, of import { frameworks } from 'triport/adapters'`),
+  share: mustBe((value) => typeof value === 'function',
+    `write shareStore, of import { shareStore } from 'triport/shared'`),
+}
+
 const optionNames: readonly string[] = [
-  ...Object.keys(kernelChecks), ...Object.keys(kernelDefaults), 'parts', 'adapters', 'share', 'absent',
+  ...Object.keys(kernelChecks), ...Object.keys(kernelDefaults), ...Object.keys(checks),
 ]
 
 const EXAMPLE = '{ agents: [agent], parts: [part] }'
@@ -44,20 +56,8 @@ export function requireKernelOptions(
   const names = [...optionNames, ...more]
   const remedies = new Map([...unknownRemedies(options, names), ...others, ...remediesOf(named)])
   requireOptions(verb, given, { names, remedies, example: EXAMPLE })
-  requireValues(options as Readonly<Record<string, unknown>>)
+  checkValues('', options as object, checks)
   return { ...options as KernelOptions, parts: orderedParts(parts) }
-}
-
-/** Throws `TypeError` for what are no adapters, and for what shares no store. */
-function requireValues({ adapters, share }: Readonly<Record<string, unknown>>): void {
-  if (adapters !== undefined && !(isRecord(adapters) && typeof adapters['toolKind'] === 'function')) {
-    throw new TypeError(`adapters is ${show(adapters)}; write frameworks, of import { frameworks } from `
-      + `'triport/adapters'`)
-  }
-  if (share !== undefined && typeof share !== 'function') {
-    throw new TypeError(`share is ${show(share)}; write shareStore, of import { shareStore } from `
-      + `'triport/shared'`)
-  }
 }
 
 /** Throws `TypeError` for what is `given` to `verb` and is not one object of options, all of them known. */

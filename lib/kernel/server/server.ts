@@ -15,7 +15,7 @@ import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { startDeadline } from '../util/clock.ts'
 import { healthEndpoints } from './health.ts'
-import { checkAddress, isRequest, noCallback, noRequest, proxiesOf, urlOf } from './options.ts'
+import { checkAddress, isRequest, noCallback, noRequest, urlOf } from './options.ts'
 import { openedOf, requireKernelOptions, requireServing } from './requirements.ts'
 import { createService } from './service.ts'
 import type { AddressInfo } from 'node:net'
@@ -180,7 +180,7 @@ function assemble(
     guard: createGuard({
       allowedHosts, allowedOrigins, cors, publicUrl, exposes: opened.flatMap(({ exposes }) => exposes ?? []),
     }),
-    proxies: proxiesOf(options.trustProxy),
+    proxies: Number(options.trustProxy ?? 0),
     rateLimits: rateLimit && createRateLimits(rateLimit, service.sharing?.makeCounter),
   }
   const observer = parts.reduce((next, part) => part.observe?.(next) ?? next,
