@@ -54,10 +54,11 @@ const ABSENT = '\0'
 const none: readonly string[] = Object.freeze([])
 const everybody: readonly string[] = Object.freeze(['Access-Control-Allow-Origin', '*'])
 const fine: Verdict = Object.freeze({ refused: undefined, hostIsListed: false, headers: none })
-const malformed: Verdict = Object.freeze<Verdict>({
-  ...fine, refused: [400, 'The Host header is no host; send the one of the address'],
-})
 const listed: Verdict = Object.freeze({ refused: undefined, hostIsListed: true, headers: none })
+
+function refuse(...refused: Objection): Verdict {
+  return { ...fine, refused }
+}
 
 /** Everything that decides a verdict. */
 interface Asked {
@@ -92,17 +93,15 @@ export function createGuard(options: GuardOptions): Guard {
       || (bind === 'none' ? options.allowedHosts !== undefined : hosts.size > 0)
     if (anyHost || !isChecked || open === 'probe') {
       // A Host without an authority names nothing, and must not be used for URLs.
-      return host === ABSENT || host === '' || authorityOf(host) !== undefined ? fine : malformed
+      return host === ABSENT || host === '' || authorityOf(host) !== undefined ? fine
+        : refuse(400, 'The Host header is no host; send the one of the address')
     }
     const named = parseHost(host)
-    if (named === undefined) {
-      return { ...fine, refused: [403, 'The Host header does not name a host of this server'] }
-    }
+    if (named === undefined) return refuse(403, 'The Host header does not name a host of this server')
     const { name } = named
-    if (bind === 'loopback' && LOOPBACK.has(name)) return listed
-    if (isListed(named)) return listed
+    if (bind === 'loopback' && LOOPBACK.has(name) || isListed(named)) return listed
     const remedy = 'its operator can add that name to allowedHosts'
-    return { ...fine, refused: [403, `This server is not reached as '${name}'; ${remedy}`] }
+    return refuse(403, `This server is not reached as '${name}'; ${remedy}`)
   }
 
   function originIsAllowed(origin: string, host: string, ownMayCall: boolean): boolean {

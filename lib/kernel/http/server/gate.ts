@@ -4,7 +4,7 @@
  * after the match is written by the endpoint, in the form of its protocol.
  */
 import { minutely } from '../../util/clock.ts'
-import { andThen, isThenable } from '../../util/thenable.ts'
+import { andThen, caught } from '../../util/thenable.ts'
 import { oneMediaType } from '../../wire/media.ts'
 import { isAtOrBelow } from '../../wire/uri.ts'
 import { isSameHost } from '../message/address.ts'
@@ -92,15 +92,10 @@ export function createGate(options: GateOptions): Gate {
   function identify(
     request: HttpRequest, match: Match, authenticator: Authenticator,
   ): HttpRequest | Promise<HttpRequest> {
-    const known = (principal: Principal | undefined): HttpRequest | Promise<HttpRequest> => (
-      enter(request, match, principal, authenticator)
-    )
-    try {
-      const found = authenticator.find(request, () => failures.check(request.network))
-      return isThenable(found) ? found.then(known, (error) => broken(request, error)) : known(found)
-    } catch (error) {
-      return broken(request, error)
-    }
+    return caught(() => andThen(
+      authenticator.find(request, () => failures.check(request.network)),
+      (principal) => enter(request, match, principal, authenticator),
+    ), (error) => broken(request, error))
   }
 
   function enter(

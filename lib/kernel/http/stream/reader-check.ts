@@ -5,7 +5,7 @@
  * A check that fails says nothing of the reader. The stream goes on and does not wait for the next checks,
  * which follow each other quickly, and ends where all of them fail for some minutes.
  */
-import { isThenable } from '../../util/thenable.ts'
+import { andThen, caught } from '../../util/thenable.ts'
 import type { MaybePromise } from '../../util/thenable.ts'
 import type { Dismissal } from '../message/exchange.ts'
 
@@ -55,13 +55,6 @@ export class ReaderCheck {
       const isLost = now - this.#knownAtMs >= MAX_UNKNOWN_MS
       settled(isLost ? LOST : undefined)
     }
-    let answer
-    try {
-      answer = this.#ask()
-    } catch {
-      return failed()
-    }
-    if (isThenable(answer)) answer.then(known, failed)
-    else known(answer)
+    void caught(() => andThen(this.#ask(), known), failed)
   }
 }
