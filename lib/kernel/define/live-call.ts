@@ -73,6 +73,7 @@ export class LiveCall extends Lease implements Call {
   /** Its client has left, or has cancelled the request. */
   isDisconnected = false
   artifacts: readonly Artifact[] | undefined
+  #artifactsLength = 0
   #host: CallHost = alone
   #isSettled = false
   #onSettled: (() => void) | undefined
@@ -287,10 +288,18 @@ export class LiveCall extends Lease implements Call {
     this.keepArtifact(input)
   }
 
-  /** It goes into the answer. */
+  /** It goes into the answer. Throws `Fault('too-large')` where that could not be sent. */
   keepArtifact(input: ArtifactInput): void {
     const artifact = artifactOf(input)
-    this.hold(formatJson(artifact.parts).length)
+    const { maxResultBytes } = this.#host.limits
+    const replaced = input.append === true ? undefined : this.artifacts?.find(({ id }) => id === artifact.id)
+    const before = replaced === undefined ? 0 : formatJson(replaced.parts).length
+    const more = formatJson(artifact.parts).length - before
+    if (this.#artifactsLength + more > maxResultBytes) {
+      throw new Fault('too-large', `The artifacts of the answer are larger than ${maxResultBytes} bytes`)
+    }
+    this.hold(more)
+    this.#artifactsLength += more
     this.artifacts = addArtifact(this.artifacts ?? nothing, artifact, input.append === true)
   }
 

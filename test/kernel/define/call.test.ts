@@ -3,9 +3,10 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LiveCall } from '../../../lib/kernel/define/live-call.ts'
 import { anonymous } from '../../../lib/kernel/define/principal.ts'
-import { callOf } from '../../fixtures/house.ts'
+import { callOf, serviceOf } from '../../fixtures/house.ts'
 import { standingTime } from '../../fixtures/time.ts'
 import { Fault } from '../../../lib/kernel.ts'
+import type { ArtifactInput } from '../../../lib/kernel/define/artifact.ts'
 import type { CallChannel } from '../../../lib/kernel/define/call.ts'
 import type { Question } from '../../../lib/kernel/define/question.ts'
 import type { Principal } from '../../../lib/kernel.ts'
@@ -241,4 +242,21 @@ test('an artifact is content where the protocol has none', () => {
     'Notes', [{ type: 'text', text: 'a' }, { type: 'image', data: 'AA==', mimeType: 'image/png' }], [],
   ])
   assert.deepEqual(call.takeArtifacts(), [])
+})
+
+test('artifacts that are more than a result may be are refused as they come, and the others stay', () => {
+  const { service } = serviceOf({ maxResultBytes: 1_000 })
+  const call = callOf()
+  call.host = service
+  const artifact = (length: number): ArtifactInput => (
+    { id: 'draft', parts: [{ type: 'text', text: 'a'.repeat(length) }], append: true }
+  )
+  call.artifact(artifact(600))
+  assert.throws(() => call.artifact(artifact(600)), {
+    kind: 'too-large', message: 'The artifacts of the answer are larger than 1000 bytes',
+  })
+  call.artifact(artifact(100))
+  // What is replaced does not count.
+  for (let round = 0; round < 3; round++) call.artifact({ ...artifact(200), append: false, id: 'other' })
+  assert.deepEqual(call.takeArtifacts().map(({ parts }) => parts.length), [2, 1])
 })
