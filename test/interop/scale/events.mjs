@@ -4,7 +4,9 @@
 export class EventStream {
   /** All messages so far. */
   heard = []
-  lastId = undefined
+  /** By message, the id of the last event until then. */
+  ids = new Map()
+  #lastId = undefined
   #waiting = []
   #over
   #abort
@@ -33,12 +35,12 @@ export class EventStream {
   }
 
   /**
-   * The next message that is so; `event` names its kind. Rejects at the end of the stream, and after 15 s.
+   * The next message that is so; `event` names its kind. Rejects at the end of the stream, and after 30 s.
    */
   next(isSo, event = 'message') {
     return new Promise((resolve, reject) => {
       const late = () => reject(new Error(`Nothing came after ${JSON.stringify(this.heard)}`))
-      const timer = setTimeout(late, 15_000)
+      const timer = setTimeout(late, 30_000)
       const settling = (settle) => (value) => {
         clearTimeout(timer)
         settle(value)
@@ -88,10 +90,12 @@ export class EventStream {
     const field = (name) => (
       lines.find((line) => line.startsWith(`${name}:`))?.slice(name.length + 1).trimStart()
     )
-    this.lastId = field('id') ?? this.lastId
+    this.#lastId = field('id') ?? this.#lastId
     const [data, event] = [field('data'), field('event')]
     if (data === undefined || data === '') return
-    this.heard.push(event === undefined || event === 'message' ? JSON.parse(data) : { event, data })
+    const message = event === undefined || event === 'message' ? JSON.parse(data) : { event, data }
+    this.heard.push(message)
+    this.ids.set(message, this.#lastId)
     this.#look()
   }
 }

@@ -115,8 +115,10 @@ for (const half of ['client', 'process']) {
         const one = await connects[kind](balancer.url, kind)
         try {
           for (let turn = 0; turn < 5; turn++) for (const [what, act] of acts.entries()) {
+            const row = `${kind}, turn ${turn}, act ${what}`
             const isRight = await act(one, kind, turn, { timeout: 30_000, mayMissProgress: true })
-            assert.ok(isRight, `${kind}, turn ${turn}, act ${what}`)
+              .catch((error) => assert.fail(`${row}: ${error.message}`))
+            assert.ok(isRight, row)
           }
         } finally {
           await one.client.close()

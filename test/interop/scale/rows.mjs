@@ -115,10 +115,11 @@ const rows = {
     const begun = await session(one)
     const counting = call(1, 'count', {}, { progressToken: 'p' })
     const stream = await EventStream.of(await via(one, begun).post(counting))
-    await stream.next(({ method }) => method === 'notifications/progress')
+    const first = await stream.next(({ method }) => method === 'notifications/progress')
     stream.close()
-    const { lastId } = stream
-    const last = stream.heard.at(-1).params.progress
+    // More may have come in one piece with it.
+    const lastId = stream.ids.get(first)
+    const last = first.params.progress
     for (const url of [two, three]) {
       const rest = await via(url, begun).get({ 'Last-Event-ID': lastId })
       assert.equal(textOf((await rest.next((message) => message.id === 1)).result), 'counted')
@@ -227,7 +228,7 @@ const rows = {
     }).listen(0, '127.0.0.1')
     await once(hook, 'listening')
     try {
-      const taskId = await a2a(one).begin('work x 1500')
+      const taskId = await a2a(one).begin('work x 60000')
       const url = `http://127.0.0.1:${hook.address().port}/`
       const kept = await a2a(two).send('CreateTaskPushNotificationConfig', { taskId, id: 'mine', url })
       assert.equal(kept.id, 'mine')
@@ -236,7 +237,8 @@ const rows = {
       const { configs } = await a2a(three).send('ListTaskPushNotificationConfigs', { taskId })
       assert.deepEqual(configs.map(({ id }) => id), ['mine'])
       assert.equal((await a2a(one).send('GetTaskPushNotificationConfig', { taskId, id: 'mine' })).url, url)
-      const isEnd = ({ statusUpdate }) => statusUpdate?.status.state === 'TASK_STATE_COMPLETED'
+      await a2a(two).send('CancelTask', { id: taskId })
+      const isEnd = ({ statusUpdate }) => statusUpdate?.status.state === 'TASK_STATE_CANCELED'
       await until('the webhook to be told of the end', () => received.some(isEnd))
       await sleep(100)
       assert.equal(received.filter(isEnd).length, 1)
