@@ -18,7 +18,8 @@ import type { AdaptOptions, Agent } from '../kernel/define/agent.ts'
 export const frameworks: Adapters = Object.freeze({
   agent: adaptAgent, toolKind: foreignToolKind, tool: toolDefinition, describe: describeUnknown,
   results: new Later(async () => (await import('./shared/results.ts')).foreignResults),
-  words: foreignWords, schemaForm, toolUi: toolUiOf,
+  words: foreignWords, schemaForm,
+  toolUi: toolUiOf,
 })
 
 /**
