@@ -20,7 +20,7 @@ export const TEXT: DocumentPart = { type: 'string' }
 const MEMBER = /^([^!:]+)(!?)(?::(\w+)(\[\])?)?$/
 const types: ReadonlyMap<string, DocumentPart> = new Map<string, DocumentPart>([
   ...['string', 'integer', 'boolean', 'object'].map((type) => [type, { type }] as const),
-  ['count', { type: 'integer', minimum: 0 }],
+  ['count', { type: 'integer', minimum: 0 }], ['any', {}],
 ])
 
 export function schemaReference(name: string): DocumentPart {
@@ -33,8 +33,8 @@ function schemaOf(schema: SchemaLike): DocumentPart {
 
 /**
  * The schema of an object from its members in one line: `id! size:integer tags:string[] owner:Person`. With
- * `!` a member is required; without a type it is a string; any other type is a component. `own` has the
- * schemas that cannot be written so.
+ * `!` a member is required; without a type it is a string, with `any` it may be anything; any other type is a
+ * component. `own` has the schemas that cannot be written so.
  */
 export function objectOf(members: string, own: DocumentPart = {}): DocumentPart {
   const properties: Record<string, unknown> = {}
@@ -95,6 +95,14 @@ export function operation(
 ): DocumentPart {
   const { operationId, ...rest } = more
   return { tags: [tag], ...operationId !== undefined && { operationId }, summary, ...rest, responses }
+}
+
+/** One that answers with a document. `form` is that of its failures. */
+export function documentOperation(
+  tag: string, summary: string, description: string, schema: SchemaLike, form = 'Problem',
+  meanings?: Meanings, more?: DocumentPart,
+): DocumentPart {
+  return operation(tag, summary, { 200: body(description, schema), ...failures(form, meanings) }, more)
 }
 
 /** An operation of the server itself, that needs nothing. */

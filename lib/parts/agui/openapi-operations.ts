@@ -6,18 +6,15 @@ import type { DescribedOperations } from '../../floors/openapi/describer.ts'
 const objects = listOf({ type: 'object' })
 
 const schemas = {
-  RunAgentInput: objectOf('threadId! runId! messages! tools state context forwardedProps resume '
-    + 'protocolVersion', {
+  RunAgentInput: objectOf('threadId! runId! messages! tools state context:any forwardedProps:any '
+    + 'resume protocolVersion', {
     threadId: { ...TEXT, minLength: 1, description: 'The conversation.' },
-    messages: described(listOf(objectOf('id! role! content toolCalls toolCallId', {
+    messages: described(listOf(objectOf('id! role! content toolCalls:object[] toolCallId', {
       role: described(TEXT, '`user`, `assistant`, `system`, `developer` or `tool`; others are passed over.'),
       content: { oneOf: [TEXT, objects] },
-      toolCalls: objects,
     })), 'The whole thread: its last user message is answered. Without one the agent begins.'),
     tools: described(objects, 'What the client runs itself, each with `name` and `parameters`.'),
     state: { description: 'Handed to the agent as it is, as are `context` and `forwardedProps`.' },
-    context: {},
-    forwardedProps: {},
     resume: described(objects, 'Answers to the interrupts of the run before.'),
   }),
 }

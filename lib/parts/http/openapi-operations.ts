@@ -1,7 +1,7 @@
 /** What the OpenAPI description lists of plain HTTP: queries, the catalog, and conversations. */
 import { CONVERSATION_ID } from '../../floors/conversations/conversation-page.ts'
 import {
-  body, described, failures, headerParameter, listOf, objectOf, operation, requestBody, TEXT,
+  described, documentOperation, failures, headerParameter, listOf, objectOf, operation, requestBody, TEXT,
 } from '../../floors/openapi/openapi.ts'
 import { placed } from '../../floors/openapi/openapi-schema.ts'
 import {
@@ -23,11 +23,6 @@ const NO_CONVERSATION = 'You have no such conversation'
 const argumentProblems: Meanings = { 422: 'The arguments are wrong, and `errors` lists how' }
 
 const sessionId = { ...TEXT, pattern: CONVERSATION_ID.source }
-
-/** `GET` of one JSON document. */
-function documentOperation(tag: string, summary: string, description: string, schema: string): DocumentPart {
-  return operation(tag, summary, { 200: body(description, schema), ...failures('Problem') })
-}
 
 type OperationName = 'query' | 'agents' | 'agent' | 'conversations' | 'conversation' | 'removeConversation'
   | 'tools' | 'prompts' | 'resources' | 'readResource' | 'skills'
@@ -53,19 +48,19 @@ const operations: Readonly<Record<OperationName, DocumentPart>> = {
   }),
   agents: documentOperation('HTTP', 'List the agents', 'The agents', 'Agents'),
   agent: documentOperation('HTTP', 'Describe one agent', 'The agent', 'Agent'),
-  conversations: operation('HTTP', 'List your conversations', {
-    200: body('A page, the one that was used last first', 'Conversations'),
-    ...failures('Problem', { 422: 'The limit or the cursor is wrong', ...storeProblem }),
-  }, {
-    parameters: [{
-      name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-      description: 'How many a page may have.',
-    }, { name: 'cursor', in: 'query', schema: TEXT, description: 'The `next_cursor` of the page before.' }],
-  }),
-  conversation: operation('HTTP', 'Read a conversation', {
-    200: body('Its messages, the oldest first', 'Conversation'),
-    ...failures('Problem', { 404: NO_CONVERSATION, ...storeProblem }),
-  }),
+  conversations: documentOperation(
+    'HTTP', 'List your conversations', 'A page, the one that was used last first', 'Conversations', 'Problem',
+    { 422: 'The limit or the cursor is wrong', ...storeProblem }, {
+      parameters: [{
+        name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+        description: 'How many a page may have.',
+      }, { name: 'cursor', in: 'query', schema: TEXT, description: 'The `next_cursor` of the page before.' }],
+    },
+  ),
+  conversation: documentOperation(
+    'HTTP', 'Read a conversation', 'Its messages, the oldest first', 'Conversation', 'Problem',
+    { 404: NO_CONVERSATION, ...storeProblem },
+  ),
   removeConversation: operation('HTTP', 'Forget a conversation', {
     204: { description: 'It is forgotten' },
     ...failures('Problem', { 404: NO_CONVERSATION, ...storeProblem }),
@@ -106,8 +101,8 @@ export function describeTools(tools: readonly Tool[]): Description {
 }
 
 function shownOperation({ name }: Tool): DocumentPart {
-  const responses = { 200: body('The tool', 'Tool'), ...failures('Problem') }
-  return operation('Tools', `Describe ${name}`, responses, { operationId: `tool.${name}` })
+  const more = { operationId: `tool.${name}` }
+  return documentOperation('Tools', `Describe ${name}`, 'The tool', 'Tool', 'Problem', {}, more)
 }
 
 function callOperation(
@@ -147,10 +142,9 @@ function getOperation({ name, title, description, arguments: args }: Prompt): Do
     [one.name, { ...TEXT, description: one.description }]
   )))
   const required = args.filter((one) => one.required === true).map((one) => one.name)
-  return operation('Tools', title ?? `Get the prompt ${name}`, {
-    200: body('The messages', 'PromptMessages'),
-    ...failures('Problem', { ...runProblems, ...argumentProblems }),
-  }, {
+  const summary = title ?? `Get the prompt ${name}`
+  const problems = { ...runProblems, ...argumentProblems }
+  return documentOperation('Tools', summary, 'The messages', 'PromptMessages', 'Problem', problems, {
     operationId: `prompt.${name}`,
     description: description || undefined,
     requestBody: requestBody({ type: 'object', properties, required }, undefined, required.length > 0),
@@ -160,9 +154,9 @@ function getOperation({ name, title, description, arguments: args }: Prompt): Do
 /** The skills by their paths. */
 export function describeSkills(skills: readonly DescribedSkill[]): Description {
   const named = new Map(skills.map(({ path, description }) => [path, {
-    get: operation('Tools', `Describe the skill ${path}`, {
-      200: body('The skill', 'Skill'), ...failures('Problem'),
-    }, { operationId: `skill.${path.replaceAll('/', '.')}`, description }),
+    get: documentOperation('Tools', `Describe the skill ${path}`, 'The skill', 'Skill', 'Problem', {}, {
+      operationId: `skill.${path.replaceAll('/', '.')}`, description,
+    }),
   }]))
   return { named, components: httpComponents }
 }

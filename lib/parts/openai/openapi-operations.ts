@@ -1,6 +1,6 @@
 /** What the OpenAPI description lists for clients of OpenAI. */
 import {
-  body, described, failures, listOf, objectOf, operation, optionsOf, requestBody, TEXT,
+  body, described, documentOperation, failures, listOf, objectOf, operation, optionsOf, requestBody, TEXT,
 } from '../../floors/openapi/openapi.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import {
@@ -31,10 +31,9 @@ const schemas: DocumentPart = {
       type: 'array',
       minItems: 1,
       description: 'The whole conversation: the last user message is answered.',
-      items: objectOf('role! content tool_calls tool_call_id', {
+      items: objectOf('role! content tool_calls:object[] tool_call_id', {
         role: { enum: ['user', 'assistant', 'system', 'developer', 'tool', 'function'] },
         content: { description: 'A text, or a list of parts: `text`, `image_url`, `input_audio`, `file`.' },
-        tool_calls: objects,
       }),
     },
     stream_options: optionsOf('include_usage:boolean'),
@@ -53,8 +52,8 @@ const schemas: DocumentPart = {
       type: 'array',
       description: 'One.',
       items: objectOf('index!:integer message! logprobs finish_reason!', {
-        message: objectOf('role! content! reasoning_content refusal tool_calls', {
-          role: { const: 'assistant' }, content: textOrNone, refusal: textOrNone, tool_calls: objects,
+        message: objectOf('role! content! reasoning_content refusal tool_calls:object[]', {
+          role: { const: 'assistant' }, content: textOrNone, refusal: textOrNone,
         }),
         logprobs: none,
         finish_reason: { enum: ['stop', 'tool_calls'] },
@@ -99,15 +98,12 @@ const schemas: DocumentPart = {
     input: { description: 'A text, or a list of items, behind those of the response before.' },
     previous_response_id: described(TEXT, 'A response whose items belong to it.'),
   }),
-  Compaction: objectOf('id! object! created_at!:integer output! usage!', {
-    object: { const: 'response.compaction' }, output: objects, usage: {},
+  Compaction: objectOf('id! object! created_at!:integer output!:object[] usage!:any', {
+    object: { const: 'response.compaction' },
   }),
-  Response: objectOf('id! object! status! model! output! error usage', {
+  Response: objectOf('id! object! status! model! output!:object[] error:any usage:any', {
     object: { const: 'response' },
     status: { enum: ['queued', 'in_progress', 'completed', 'failed', 'cancelled'] },
-    output: objects,
-    error: {},
-    usage: {},
   }),
 }
 
@@ -134,15 +130,13 @@ type OperationName = 'models' | 'model' | 'completion' | 'createResponse' | 'com
   | 'deleteResponse' | 'cancelResponse' | 'inputItems'
 
 const operations: Readonly<Record<OperationName, DocumentPart>> = {
-  models: operation('OpenAI', 'List the agents as models', {
-    200: body(
-      'List the agents as models', objectOf('object! data!:OpenAIModel[]', { object: { const: 'list' } }),
-    ),
-    ...failures('OpenAIError'),
-  }),
-  model: operation('OpenAI', 'Describe one agent as a model', {
-    200: body('Describe one agent as a model', 'OpenAIModel'), ...failures('OpenAIError'),
-  }),
+  models: documentOperation(
+    'OpenAI', 'List the agents as models', 'List the agents as models',
+    objectOf('object! data!:OpenAIModel[]', { object: { const: 'list' } }), 'OpenAIError',
+  ),
+  model: documentOperation(
+    'OpenAI', 'Describe one agent as a model', 'Describe one agent as a model', 'OpenAIModel', 'OpenAIError',
+  ),
   completion: operation('OpenAI', 'Chat', {
     200: wholeOrEventsBody('Chat', 'ChatCompletion', 'Objects `chat.completion.chunk`, then `[DONE]`.'),
     ...failures('OpenAIError', openaiProblems),
@@ -166,16 +160,16 @@ const operations: Readonly<Record<OperationName, DocumentPart>> = {
     parameters: [idempotencyParameter],
     requestBody: requestBody('ResponseRequest', undefined, true),
   }),
-  compactResponse: operation('OpenAI', 'Make one item of a conversation', {
-    200: body('The item: send it as `input` instead of what it stands for', 'Compaction'),
-    ...failures('OpenAIError', {
+  compactResponse: documentOperation(
+    'OpenAI', 'Make one item of a conversation', 'The item: send it as `input` instead of what it stands for',
+    'Compaction', 'OpenAIError', {
       400: 'The body is not JSON, or a member of it is wrong: `param` says which',
       404: NO_ITEM,
       409: 'The response before has not been completed',
       413: 'The body is too large',
       415: 'The body is not application/json',
-    }),
-  }, { requestBody: requestBody('CompactionRequest', undefined, true) }),
+    }, { requestBody: requestBody('CompactionRequest', undefined, true) },
+  ),
   getResponse: operation('OpenAI', 'Read a response', {
     200: wholeOrEventsBody(
       'The response', 'Response', 'Events `response.created` to the last, then `[DONE]`.',
@@ -190,22 +184,21 @@ const operations: Readonly<Record<OperationName, DocumentPart>> = {
       description: 'The `sequence_number` behind which a stream begins. Left out: at the first event.',
     }],
   }),
-  deleteResponse: operation('OpenAI', 'Delete a response', {
-    200: body('It is deleted', objectOf('id! object! deleted!', {
-      object: { const: 'response' }, deleted: { const: true },
-    })),
-    ...failures('OpenAIError', { 404: NO_RESPONSE }),
-  }),
-  cancelResponse: operation('OpenAI', 'Cancel a response', {
-    200: body('The response', 'Response'),
-    ...failures('OpenAIError', { 400: 'It does not run in the background', 404: NO_RESPONSE }),
-  }),
-  inputItems: operation('OpenAI', 'List the input of a response', {
-    200: body('The items', objectOf('object! data! first_id! last_id! has_more!:boolean', {
-      object: { const: 'list' }, data: listOf({ type: 'object' }), first_id: {}, last_id: {},
-    })),
-    ...failures('OpenAIError', { 404: NO_RESPONSE }),
-  }),
+  deleteResponse: documentOperation(
+    'OpenAI', 'Delete a response', 'It is deleted',
+    objectOf('id! object! deleted!', { object: { const: 'response' }, deleted: { const: true } }),
+    'OpenAIError', { 404: NO_RESPONSE },
+  ),
+  cancelResponse: documentOperation(
+    'OpenAI', 'Cancel a response', 'The response', 'Response', 'OpenAIError',
+    { 400: 'It does not run in the background', 404: NO_RESPONSE },
+  ),
+  inputItems: documentOperation(
+    'OpenAI', 'List the input of a response', 'The items',
+    objectOf('object! data!:object[] first_id!:any last_id!:any has_more!:boolean', {
+      object: { const: 'list' },
+    }), 'OpenAIError', { 404: NO_RESPONSE },
+  ),
 }
 
 export const openaiOperations: DescribedOperations<OperationName> = { operations, components }

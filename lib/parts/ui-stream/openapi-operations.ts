@@ -12,9 +12,7 @@ const schemas = {
   UIChat: objectOf('messages! id tools', {
     id: described(TEXT, 'The chat, which is the conversation.'),
     messages: described({
-      ...listOf(objectOf('role! parts!', {
-        role: { enum: ['user', 'assistant', 'system'] }, parts: objects,
-      })),
+      ...listOf(objectOf('role! parts!:object[]', { role: { enum: ['user', 'assistant', 'system'] } })),
       minItems: 1,
     }, 'The whole chat: its last user message is answered.'),
     tools: described(objects, 'What the client runs itself, each with `name` and `parameters`.'),

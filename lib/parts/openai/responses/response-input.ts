@@ -56,6 +56,9 @@ const dialect: ChatDialect = {
     + `{ "type": "function_call_output", "call_id": ${id}, "output": "…" } to the input, behind it`,
 }
 
+/** Where the items of the responses before come from. */
+const BEFORE = 'previous_response_id'
+
 const never = (): boolean => false
 
 const refused: readonly RefusedMember[] = [
@@ -151,10 +154,10 @@ export function conversationOf(
   instructions: string | undefined, before: readonly ResponseItem[], input: readonly ResponseItem[],
   reader: CompactionOpener, bounds: JsonBounds, passed: PassedOver,
 ): Conversation | undefined {
-  const { items, nameOf } = openedItems(before, input, reader)
-  const messages = messagesOf(items, nameOf)
+  const items = placedItems(before, input, reader)
+  const messages = messagesOf(items)
   if (messages.every((message) => message === undefined)) return undefined
-  const conversation = decodeMessages(messages, dialect, bounds, passed, nameOf)
+  const conversation = decodeMessages(messages, dialect, bounds, passed, (index) => items[index]!.at)
   if (instructions === undefined) return conversation
   const history = [{ role: 'system' as const, content: instructions }, ...conversation.history]
   return { ...conversation, history }
@@ -164,32 +167,28 @@ export function conversationOf(
 export function readableItems(
   before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
 ): readonly ResponseItem[] {
-  const { items, nameOf } = openedItems(before, input, reader)
-  const messages = messagesOf(items, nameOf)
-  return items.filter((_item, index) => messages[index] !== undefined)
+  const items = placedItems(before, input, reader)
+  const messages = messagesOf(items)
+  return items.flatMap(({ item }, index) => messages[index] === undefined ? [] : [item])
 }
 
-/** All items in order, with what compactions stand for, and where each comes from. */
-function openedItems(
+/** An item of a conversation, and where it comes from. */
+interface PlacedItem { readonly item: ResponseItem; readonly at: string }
+
+/** All items in order, with what compactions stand for. */
+function placedItems(
   before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
-): { readonly items: readonly ResponseItem[]; readonly nameOf: (index: number) => string } {
-  if (before.length === 0 && !input.some(({ type }) => type === 'compaction')) {
-    return { items: input, nameOf: (index) => `input[${index}]` }
-  }
-  const earlier = withCalls(before.flatMap((item) => (
-    item['type'] === 'compaction' ? reader.open(item, 'previous_response_id') : item
-  )))
-  const places: number[] = []
-  const later = input.flatMap((item, index) => {
-    const items = item['type'] === 'compaction' ? reader.open(item, `input[${index}]`) : [item]
-    for (const _ of items) places.push(index)
-    return items
-  })
-  const nameOf = (index: number): string => {
-    const place = places[index - earlier.length]
-    return place === undefined ? 'previous_response_id' : `input[${place}]`
-  }
-  return { items: [...earlier, ...later], nameOf }
+): readonly PlacedItem[] {
+  const opened = (item: ResponseItem, at: string): readonly ResponseItem[] => (
+    item['type'] === 'compaction' ? reader.open(item, at) : [item]
+  )
+  const placed = (items: readonly ResponseItem[], at: string): readonly PlacedItem[] => (
+    items.map((item) => ({ item, at }))
+  )
+  const later = input.map((item, index) => placed(opened(item, `input[${index}]`), `input[${index}]`)).flat()
+  if (before.length === 0) return later
+  const earlier = withCalls(before.flatMap((item) => opened(item, BEFORE)))
+  return [...placed(earlier, BEFORE), ...later]
 }
 
 /** Without the outputs whose calls are not kept any more. */
@@ -199,11 +198,9 @@ function withCalls(items: readonly ResponseItem[]): readonly ResponseItem[] {
 }
 
 /** Items as messages of chat completions; undefined for one that says nothing to an agent. */
-function messagesOf(
-  items: readonly ResponseItem[], nameOf: (index: number) => string,
-): readonly (ResponseItem | undefined)[] {
+function messagesOf(items: readonly PlacedItem[]): readonly (ResponseItem | undefined)[] {
   const others = new OtherCalls()
-  return items.map((item, index) => messageOf(item, nameOf(index), others))
+  return items.map(({ item, at }) => messageOf(item, at, others))
 }
 
 function messageOf(item: ResponseItem, at: string, others: OtherCalls): ResponseItem | undefined {
