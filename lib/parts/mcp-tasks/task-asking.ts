@@ -3,7 +3,7 @@
  * withdrawn when it is pending no longer. Where the task runs in another process, that process asks on the
  * stream that is here; where it runs nowhere any more, its answers begin it again.
  */
-import { remoteTasksOf } from '../../floors/tasks/tasks-floor.ts'
+import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { sharedOf } from '../../floors/shared/shared-of.ts'
 import { asFault, Fault } from '../../kernel/define/fault.ts'
 import { sendQuestion } from '../mcp/session/messages.ts'
@@ -24,8 +24,8 @@ export interface QuestionStream {
    * where there is no client any more to give it.
    */
   ask(key: string, question: Question): Asking
-  /** Whether its client is connected. Left out: that is not known. */
-  isConnected?(): boolean
+  /** Whether its client is connected, as far as that is known. */
+  isConnected(): boolean
 }
 
 export interface AnswerHandler {
@@ -62,12 +62,19 @@ export function streamOf(
   }
 }
 
-export function logLost({ mcp: { service } }: McpFacts, task: string): (cause: unknown) => void {
-  return (cause) => service.log('warning', 'An answer could not be brought to its task', { task, cause })
-}
-
-function isConnected(stream: QuestionStream): boolean {
-  return stream.isConnected?.() !== false
+/** Brings an answer, or a refusal, to a task of the caller, wherever it runs; nothing where it is gone. */
+export function bring(
+  { origin, mcp: { service } }: McpFacts, id: string, give: (to: RemoteTasks, task: Task) => Promise<void>,
+): void {
+  void (async () => {
+    try {
+      const task = await tasksOf(service).get(origin.principal.id, id)
+      const remoteTasks = remoteTasksOf(service)
+      if (task !== undefined && remoteTasks !== undefined) await give(remoteTasks, task)
+    } catch (cause) {
+      service.log('warning', 'An answer could not be brought to its task', { task: id, cause })
+    }
+  })()
 }
 
 export class TaskAsking {
@@ -85,8 +92,8 @@ export class TaskAsking {
   attach(stream: QuestionStream): () => void {
     this.#streams.set(stream, new Set())
     // What was asked without a client is asked again where there is one.
-    if (isConnected(stream)) {
-      this.#withdraw('The question is asked on another stream', (_key, other) => !isConnected(other))
+    if (stream.isConnected()) {
+      this.#withdraw('The question is asked on another stream', (_key, other) => !other.isConnected())
     }
     this.#ask()
     return () => this.#streams.delete(stream)
@@ -126,7 +133,7 @@ export class TaskAsking {
     if (this.#questions.length === 0) return
     const fallback = this.#handler.fallback?.()
     const all = [...this.#streams.keys(), ...fallback === undefined ? [] : [fallback]]
-    const streams = [...all.filter(isConnected), ...all.filter((one) => !isConnected(one))]
+    const streams = [true, false].flatMap((first) => all.filter((one) => one.isConnected() === first))
     for (const { key, question } of this.#questions) {
       if (this.#asking.has(key)) continue
       if (!streams.some((stream) => this.#askOn(stream, key, question))) this.#handler.pass?.(key)
@@ -185,6 +192,7 @@ function askOver(channel: PeerChannel, asking: TaskAsking): ChannelListener {
         },
       }
     },
+    isConnected: () => true,
   }
   let isOver = false
   // The channel has its listener when this returns; answers come from then on.
@@ -228,18 +236,14 @@ export class TaskStream implements AnswerHandler {
     this.#asking.attach(stream)
   }
 
-  get #remoteTasks(): RemoteTasks | undefined { return remoteTasksOf(this.#facts.mcp.service) }
-
   answer(key: string, answer: unknown): void {
     if (this.#line !== undefined) return this.#reply('answer', key, answer)
-    const sent = this.#remoteTasks?.answer(this.#task, new Map([[key, answer]]))
-    sent?.catch(logLost(this.#facts, this.#task.id))
+    bring(this.#facts, this.#task.id, (remote, task) => remote.answer(task, new Map([[key, answer]])))
   }
 
   refuse(key: string, { message }: Fault): void {
     if (this.#line !== undefined) return this.#reply('refuse', key, message)
-    const sent = this.#remoteTasks?.refuse(this.#task, key, message)
-    sent?.catch(logLost(this.#facts, this.#task.id))
+    bring(this.#facts, this.#task.id, (remote, task) => remote.refuse(task, key, message))
   }
 
   pass(key: string): void {
@@ -255,7 +259,7 @@ export class TaskStream implements AnswerHandler {
     this.#task = task
     const here = this.#find(task.id)
     if (here !== undefined) return this.#moveTo(here, () => here.attach(this.#stream))
-    const node = this.#remoteTasks?.nodeOf(task)
+    const node = remoteTasksOf(this.#facts.mcp.service)?.nodeOf(task)
     if (node === undefined) return this.#askAlone()
     this.#moveTo(node, () => this.#join(node))
   }

@@ -4,7 +4,7 @@
  * the session alone: anonymous clients cannot be distinguished otherwise. Spec: MCP 2025-11-25, Tasks.
  */
 import { sharedOf } from '../../floors/shared/shared-of.ts'
-import { remoteTasksOf, tasksOf } from '../../floors/tasks/tasks-floor.ts'
+import { tasksOf } from '../../floors/tasks/tasks-floor.ts'
 import { isRecord, textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { anonymous, requireScopes } from '../../kernel/define/principal.ts'
@@ -17,18 +17,16 @@ import { formatJson } from '../../kernel/wire/json.ts'
 import { openCall } from '../mcp/request/call-channel.ts'
 import { pageOf } from '../mcp/request/lists.ts'
 import { canAsk } from '../mcp/protocol/questions.ts'
-import { logLost, related, serveQuestions, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
+import { bring, related, serveQuestions, streamOf, TaskAsking, TaskStream } from './task-asking.ts'
 import {
   isOurs, lifeOf, observeTask, onTask, POLL_MS, resultOf, statuses, TaskChannel, taskMembers,
 } from './mcp-task.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 import type { Ability } from '../../kernel/define/question.ts'
-import type { RemoteTasks } from '../../floors/tasks/remote-tasks.ts'
 import type { RunningTask, Task } from '../../floors/tasks/task.ts'
 import type { Quota } from '../../kernel/util/quota.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'
-import type { Item } from '../mcp/request/lists.ts'
 import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
 import type { Generation } from './mcp-task.ts'
 import type { AnswerHandler, QuestionStream } from './task-asking.ts'
@@ -118,12 +116,12 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   answer(key: string, answer: unknown): void {
     const answers = new Map([[key, answer]])
     if (this.#isHere) this.run.answer(answers)
-    else this.#pass((remote, task) => remote.answer(task, answers))
+    else bring(this.facts, this.#id, (remote, task) => remote.answer(task, answers))
   }
 
   refuse(key: string, reason: Fault): void {
     if (this.#isHere) this.run.refuse(key, reason)
-    else this.#pass((remote, task) => remote.refuse(task, key, reason.message))
+    else bring(this.facts, this.#id, (remote, task) => remote.refuse(task, key, reason.message))
   }
 
   fallback(): QuestionStream | undefined {
@@ -134,16 +132,6 @@ class AugmentedTask extends TaskChannel implements AnswerHandler {
   get #isHere(): boolean {
     const { service } = this.facts.mcp
     return sharedOf(service) === undefined || tasksOf(service).runOf(this.#id) === this.run
-  }
-
-  #pass(give: (remote: RemoteTasks, task: Task) => Promise<void>): void {
-    const { service } = this.facts.mcp
-    const tasks = tasksOf(service)
-    const pass = async (): Promise<void> => {
-      const task = await tasks.get(this.owner, this.#id)
-      if (task !== undefined) await give(remoteTasksOf(service)!, task)
-    }
-    pass().catch(logLost(this.facts, this.#id))
   }
 }
 
@@ -161,28 +149,15 @@ function shapeOf({ mcp }: McpFacts, task: Task): Readonly<Record<string, unknown
   }
 }
 
-/** A task in a list; only those of one page are shown. */
-class ListedTask implements Item {
-  readonly name: string
-  readonly #request: McpRequest
-  readonly #task: Task
-
-  constructor(request: McpRequest, task: Task) {
-    this.name = `${task.createdAt} ${task.id}`
-    this.#request = request
-    this.#task = task
-  }
-
-  get shown(): object { return shapeOf(this.#request, this.#task) }
-}
-
 /** `tasks/list`: the principal's own; without a key, the session's. */
 function list(request: McpRequest): MaybePromise<string> {
   const { mcp: { service }, origin: { principal }, peer: { session } } = request
   const isListed = (task: Task): boolean => isOurs(task)
     && (principal.id !== anonymous.id || (session !== undefined && task.sessionId === session.id))
   return andThen(tasksOf(service).list(principal.id), (tasks) => {
-    const items = tasks.filter(isListed).map((task) => new ListedTask(request, task))
+    const items = tasks.filter(isListed).map((task) => (
+      { name: `${task.createdAt} ${task.id}`, show: () => shapeOf(request, task) }
+    ))
     items.sort((one, other) => one.name < other.name ? 1 : -1)
     return pageOf(request, 'tasks', items, principal.id)
   })

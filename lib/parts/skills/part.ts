@@ -50,7 +50,7 @@ function skillExtension(skillSet: SkillSet): OpenExtension {
   })
   const items = ({ origin }: McpRequest): readonly Item[] => (
     allowed(origin.principal, skillSet.skills).map((skill) => (
-      { name: skill.uri, shown: skillEntry(skill) }
+      { name: skill.uri, show: () => skillEntry(skill) }
     ))
   )
   return {

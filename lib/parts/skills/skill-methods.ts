@@ -39,7 +39,7 @@ function readDirectory({ files, folders }: SkillSet, request: McpRequest): McpRe
   const items = [...folder ?? []].filter(isAllowed).map((path): Item => {
     const name = path.slice(path.lastIndexOf('/') + 1)
     const shown = files.get(path) ?? { uri: uriOf(path), name, mimeType: FOLDER_TYPE }
-    return { name: shown.uri, shown: pick('resource', { ...shown }, revision) }
+    return { name: shown.uri, show: () => pick('resource', { ...shown }, revision) }
   })
   if (items.length > 0 || folder?.size === 0) return pageOf(request, 'resources', items)
   throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)

@@ -76,6 +76,7 @@ test('a question that another process withdraws owes it nothing, and can be aske
       const answer = new Promise<unknown>((resolve, reject) => { [one.answer, refuse] = [resolve, reject] })
       return { answer, withdraw(reason) { one.withdrawn = true; refuse(reason) } }
     },
+    isConnected: () => true,
   }, () => undefined)
   stream.update({ id: 't', owner: 'ann', questions } as unknown as Task)
   ends?.onMessage?.(['ask', 'name', { what: 'roots' }])

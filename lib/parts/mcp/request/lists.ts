@@ -14,7 +14,8 @@ import type { Tool } from '../../../kernel/define/tool.ts'
 import type { McpRequest } from './request.ts'
 import type { Peer } from '../session/session.ts'
 
-export interface Item { readonly name: string; readonly shown: object }
+/** Only those of one page are shown. */
+export interface Item { readonly name: string; show(): object }
 
 /** How clients see tools. */
 export interface ToolsView {
@@ -36,19 +37,22 @@ type Items = (request: McpRequest) => readonly Item[]
 export const listItems: Readonly<Record<List, Items>> = {
   resources: ({ mcp: { service: { catalog } }, origin, peer: { revision } }) => (
     readableResources(catalog, origin.principal).map((resource) => (
-      { name: resource.uri, shown: pick('resource', { ...resource }, revision) }
+      { name: resource.uri, show: () => pick('resource', { ...resource }, revision) }
     ))
   ),
   resourceTemplates: ({ mcp, origin, peer: { revision } }) => (
     allowed(origin.principal, mcp.service.catalog.templates).map((template) => (
-      { name: template.uriTemplate, shown: pick('template', { ...template }, revision) }
+      { name: template.uriTemplate, show: () => pick('template', { ...template }, revision) }
     ))
   ),
   prompts: ({ mcp, origin, peer: { revision } }) => (
-    allowed(origin.principal, mcp.service.catalog.prompts).map((prompt) => {
-      const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))
-      return { name: prompt.name, shown: pick('prompt', { ...prompt, arguments: args }, revision) }
-    })
+    allowed(origin.principal, mcp.service.catalog.prompts).map((prompt) => ({
+      name: prompt.name,
+      show() {
+        const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))
+        return pick('prompt', { ...prompt, arguments: args }, revision)
+      },
+    }))
   ),
 }
 
@@ -71,7 +75,8 @@ function toolItems(views: readonly ToolsView[], { mcp, origin, peer }: McpReques
     const members = views.map((view) => view.shown(tool, peer))
     if (members.includes(undefined)) return []
     const more = Object.assign({}, ...members)
-    return [{ name: tool.name, shown: toolDescriptor(tool, peer.revision, hasExtensions(peer), more) }]
+    const show = (): object => toolDescriptor(tool, peer.revision, hasExtensions(peer), more)
+    return [{ name: tool.name, show }]
   })
 }
 
@@ -104,7 +109,7 @@ export function pageOf(request: McpRequest, member: string, items: readonly Item
   const nextCursor = until < items.length && last !== undefined
     ? mcp.seal.seal(purpose, { name: last.name, index: until - 1 }, Date.now() + CURSOR_MS)
     : undefined
-  const result = { [member]: shown.map((item) => item.shown), nextCursor }
+  const result = { [member]: shown.map((item) => item.show()), nextCursor }
   return formatJson(peer.revision.stamps
     ? { resultType: 'complete', ...result, ...cacheHints(request), _meta: request.stamp }
     : result)
