@@ -8,10 +8,13 @@ export interface DescribedOperations<Name extends string> {
   readonly components: Components
 }
 
-/** Makes `describe` of an endpoint that has one method and one of the operations that `load` loads. */
+/** Makes `describe` of an endpoint that has one method and one operation. */
+export type Describer<Name extends string> = (method: string, name: Name) => NonNullable<Endpoint['describe']>
+
+/** Of the operations that `load` loads. */
 export function describer<Name extends string>(
   load: () => Promise<DescribedOperations<Name>>,
-): (method: string, name: Name) => NonNullable<Endpoint['describe']> {
+): Describer<Name> {
   return (method, name) => async () => {
     const { operations, components } = await load()
     return { operations: { [method.toLowerCase()]: operations[name] }, components }

@@ -13,18 +13,30 @@ import { Later } from '../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { percentDecoded } from '../../kernel/wire/uri.ts'
 import { endpoint, json, listHandler } from '../../floors/reply/reply.ts'
+import type { Describer } from '../../floors/openapi/describer.ts'
 import type { Catalog } from '../../kernel/define/catalog.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
 import type { Prompt } from '../../kernel/define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../../kernel/define/resource.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
-import type { Endpoint, Exchange } from '../../kernel/http/message/exchange.ts'
+import type { Description, Endpoint, Exchange } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 
 const toolRuns = new Later(() => import('./tool-run.ts'))
 export const readings: Later<typeof import('./readings.ts')> = new Later(() => import('./readings.ts'))
 
-const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
+type Operations = typeof import('./openapi-operations.ts')
+
+export const describedBy: Describer<keyof Operations['httpOperations']['operations']> = (
+  describer(async () => (await import('./openapi-operations.ts')).httpOperations)
+)
+
+/** Describes each of some things that the caller may use. */
+export function describedEach<T extends { readonly scopes: readonly string[] }>(
+  by: (operations: Operations) => (things: readonly T[]) => Description, all: () => readonly T[],
+): NonNullable<Endpoint['describe']> {
+  return async (principal) => by(await import('./openapi-operations.ts'))(allowed(principal, all()))
+}
 
 /** The paths of tools, resources and prompts. */
 export function catalogEndpoints(service: Service): readonly Endpoint[] {
@@ -57,10 +69,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       path: '/tools/{tool}',
       mayName: isTool,
       accepts: [JSON_TYPE],
-      describe: async (principal) => {
-        const { describeTools } = await import('./openapi-operations.ts')
-        return describeTools(allowed(principal, catalog.tools))
-      },
+      describe: describedEach(({ describeTools }) => describeTools, () => catalog.tools),
       load: toolRuns.load,
       work: (exchange) => toolRuns.loaded.answerTool(service, toolOf(service, exchange), exchange),
     }),
@@ -85,10 +94,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       path: '/prompts/{prompt}',
       mayName: (params) => promptNamed(catalog, params.get('prompt') ?? '') !== undefined,
       accepts: [JSON_TYPE],
-      describe: async (principal) => {
-        const { describePrompts } = await import('./openapi-operations.ts')
-        return describePrompts(allowed(principal, catalog.prompts))
-      },
+      describe: describedEach(({ describePrompts }) => describePrompts, () => catalog.prompts),
       load: readings.load,
       work: (exchange) => readings.loaded.answerPrompt(service, promptOf(service, exchange), exchange),
     }),

@@ -5,16 +5,15 @@
 import { allowed } from '../../kernel/define/principal.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
-import { describer } from '../../floors/openapi/describer.ts'
 import { hasAgents, requireAgent } from '../../floors/reply/agent-endpoints.ts'
 import { endpoint, json, listHandler } from '../../floors/reply/reply.ts'
+import { describedBy } from './catalog.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { Endpoint } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 
 const queries = new Later(() => import('./query-run.ts'))
 const conversations = new Later(() => import('./conversations.ts'))
-const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
 
 /**
  * `path` is where queries to the main agent go besides `/` and `/agents`. Throws `TypeError` where that is an

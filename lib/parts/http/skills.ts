@@ -3,40 +3,31 @@ import { Fault } from '../../kernel/define/fault.ts'
 import { skillEntry, skillSetOf } from '../../floors/skills/skill-set.ts'
 import { allowed, requireScopes } from '../../kernel/define/principal.ts'
 import { sentenceWithin } from '../../kernel/wire/bounded.ts'
-import { describer } from '../../floors/openapi/describer.ts'
 import { boundedJson, endpoint, listHandler } from '../../floors/reply/reply.ts'
-import { readings, withUnderscores } from './catalog.ts'
+import { describedBy, describedEach, readings, withUnderscores } from './catalog.ts'
 import type { ServedSkill } from '../../floors/skills/skill-set.ts'
-import type { Principal } from '../../kernel/define/principal.ts'
 import type { Endpoint, Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { MaybePromise } from '../../kernel/util/thenable.ts'
 
-const describedBy = describer(async () => (await import('./openapi-operations.ts')).httpOperations)
-
 /** The paths of skills. */
 export function skillEndpoints(service: Service): readonly Endpoint[] {
-  const allowedTo = (principal: Principal): readonly ServedSkill[] => (
-    allowed(principal, skillSetOf(service).skills)
-  )
+  const skills = (): readonly ServedSkill[] => skillSetOf(service).skills
   const one = (
     path: string, name: 'describeSkills' | 'describeSkillFiles', about?: Endpoint['about'],
   ): Endpoint => endpoint(service, {
     method: 'GET',
     path,
     about,
-    describe: async (principal) => {
-      const operations = await import('./openapi-operations.ts')
-      return operations[name](allowedTo(principal))
-    },
+    describe: describedEach((operations) => operations[name], skills),
     load: readings.load,
     work: (exchange) => answerSkill(service, exchange),
   })
   return [
     endpoint(service, {
       method: 'GET', path: '/skills', describe: describedBy('GET', 'skills'),
-      isOffered: () => skillSetOf(service).skills.length > 0,
-      work: listHandler(service, (principal) => ({ skills: allowedTo(principal).map(shown) })),
+      isOffered: () => skills().length > 0,
+      work: listHandler(service, (principal) => ({ skills: allowed(principal, skills()).map(shown) })),
     }),
     one('/skills/{skill}', 'describeSkills'),
     one('/skills/{skill}/{file*}', 'describeSkillFiles', { text: '', rank: 1 }),
