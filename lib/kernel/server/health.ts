@@ -3,6 +3,7 @@ import { formatJson } from '../wire/json.ts'
 import { JSON_TYPE } from '../wire/media.ts'
 import { problemReply } from '../wire/problem.ts'
 import type { Endpoint, Reply } from '../http/message/exchange.ts'
+import type { Service } from '../run/service.ts'
 import type { Kernel } from './part.ts'
 
 /** The fixed paths that a server answers at, below where it is mounted. */
@@ -13,27 +14,28 @@ export function fixedPaths(kernel: Kernel, basePath: string): readonly string[] 
   return [...new Set(fixed.map(({ path, outsideMount }) => outsideMount === true ? path : basePath + path))]
 }
 
+/** Whether the store that several processes share answers; undefined where none is shared. */
+export function storeState({ sharing }: Service): 'reached' | 'away' | undefined {
+  return sharing && (sharing.store.isUnavailable ? 'away' : 'reached')
+}
+
 export function healthEndpoints(kernel: Kernel): readonly Endpoint[] {
-  const { name, version, catalog, sharing } = kernel
+  const { name, version, catalog } = kernel
   // Made at the first request, when all endpoints are known, and kept until something else is served.
   let health: { readonly basePath: string; readonly reply: Reply } | undefined
   catalog.onChange(() => { health = undefined })
 
-  // The store that several processes share; nothing where there is none.
-  const store = (): object => (
-    sharing === undefined ? {} : { store: sharing.store.isUnavailable ? 'away' : 'reached' }
-  )
   const healthy: Endpoint['handle'] = ({ basePath, query }) => {
     const made = (more: object): Reply => (
       json({ status: 'ok', endpoints: fixedPaths(kernel, basePath), name, version, ...more })
     )
-    if (query !== '' && new URLSearchParams(query).has('verbose')) return made(store())
+    if (query !== '' && new URLSearchParams(query).has('verbose')) return made({ store: storeState(kernel) })
     if (health?.basePath !== basePath) health = { basePath, reply: made({}) }
     return health.reply
   }
   const ready: Endpoint['handle'] = ({ origin: { requestId } }) => {
     // Without its store a process still serves most; if it reported not ready, all others would too.
-    if (!kernel.isDraining()) return json({ status: 'ready', ...store() })
+    if (!kernel.isDraining()) return json({ status: 'ready', store: storeState(kernel) })
     const headers = ['Retry-After', '1']
     return problemReply({ status: 503, detail: 'The server is closing down', requestId, headers })
   }

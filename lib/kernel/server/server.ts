@@ -14,7 +14,7 @@ import { closedError, createListener } from '../http/server/listener.ts'
 import { createObserver } from '../http/server/observer.ts'
 import { Streams } from '../http/stream/sink.ts'
 import { startDeadline } from '../util/clock.ts'
-import { healthEndpoints } from './health.ts'
+import { healthEndpoints, storeState } from './health.ts'
 import { checkAddress, isRequest, noCallback, noRequest, urlOf } from './options.ts'
 import { openedOf, requireKernelOptions, requireServing } from './requirements.ts'
 import { createService } from './service.ts'
@@ -203,12 +203,12 @@ function assemble(
   }
 
   function ownStatus(): KernelStatus {
-    const { workload, sharing } = service
+    const { workload } = service
     return {
       calls: { running: workload.running, abandoned: workload.abandoned, bytes: workload.bytes },
       streams: { open: streams.count, queuedBytes: streams.queued },
       bodies: { bytes: budget.used },
-      store: sharing && (sharing.store.isUnavailable ? 'away' : 'reached'),
+      store: storeState(service),
     }
   }
 

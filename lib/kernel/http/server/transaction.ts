@@ -226,15 +226,15 @@ export class Transaction implements LinkedMember<Transaction>, BodyTaker {
       // A client up to twice over the limit can read why.
       linger(this.#incoming, response, body, Math.max(this.#means.limits.maxBodyBytes * 2, KEPT_BYTES))
       this.#done(request)
-      if (response.writableLength > 0) this.#follow(new UnsentReply(response))
     } else if (body !== undefined && body.length > LARGE_LENGTH) {
       markLoopBusy()
-      this.#follow(new LargeReply(response, body, bytes, this.#means.streams.backlog))
+      return this.#follow(new LargeReply(response, body, bytes, this.#means.streams.backlog))
+    } else if (this.#isOwn && typeof body === 'string') {
+      endAtOnce(response, body, bytes)
     } else {
-      if (this.#isOwn && typeof body === 'string') endAtOnce(response, body, bytes)
-      else response.end(body)
-      if (response.writableLength > 0) this.#follow(new UnsentReply(response))
+      response.end(body)
     }
+    if (response.writableLength > 0) this.#follow(new UnsentReply(response))
   }
 
   #open(
