@@ -107,9 +107,7 @@ export function lacksRun(has: Has): boolean {
 
 /** The key of an action of Genkit, as in `/flow/name`; else empty. */
 export function genkitKeyOf(has: Has): string {
-  const action = has('__action')
-  const key = readMember(action, 'key')
-  return typeof key === 'string' ? key : ''
+  return wordIn(memberAt(has, '__action.key')) ?? ''
 }
 
 /** Whether an object is an author's own definition: written as `{ … }`, with a name and a `run`. */

@@ -2,8 +2,7 @@
  * What a handler may ask a client, and what comes back: of its user, of its model, of its folders; and
  * whether what the user filled in fits the form. The protocol's channel sends the question (`call.ts`).
  */
-import { summarize } from '../schema/compile.ts'
-import { compileForeign } from '../schema/foreign.ts'
+import { compileForeign, summarize } from '../schema/compile.ts'
 import { contract } from '../schema/standard.ts'
 import { BoundedMap } from '../util/bounded-map.ts'
 import { formatJson, isStrings } from '../wire/json.ts'

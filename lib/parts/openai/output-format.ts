@@ -1,8 +1,7 @@
 /** A JSON Schema that a client asks an answer to fit, and whether the answer does. */
 import { parseJson } from '../../floors/bounds/parse-json.ts'
 import { isGiven, isRecord } from '../../kernel/define/content.ts'
-import { summarize } from '../../kernel/schema/compile.ts'
-import { compileForeign } from '../../kernel/schema/foreign.ts'
+import { compileForeign, summarize } from '../../kernel/schema/compile.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { wrongMember } from '../../floors/chat/members.ts'
 import type { Answer } from '../../floors/answers/answer.ts'

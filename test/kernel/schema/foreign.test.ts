@@ -1,8 +1,7 @@
 /** Schemas that were made to be expensive, and what they cost. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { compile } from '../../../lib/kernel/schema/compile.ts'
-import { compileForeign } from '../../../lib/kernel/schema/foreign.ts'
+import { compile, compileForeign } from '../../../lib/kernel/schema/compile.ts'
 import { costOf, costOfParsing } from '../../fixtures/time.ts'
 import { list } from './rows.ts'
 import type { JsonSchema } from '../../../lib/kernel/schema/compile.ts'
