@@ -70,11 +70,11 @@ export class StoredTasks {
       const pending = [...this.#pendingWrites]
       this.#pendingWrites.clear()
       for (const record of pending) {
-        if (table.find(record.id) === record && !record.isTerminal) void this.save(record)
+        if (table.get(record.id) === record && !record.isTerminal) void this.save(record)
       }
     })
     cluster.on(TAKEN, (id) => {
-      const record = typeof id === 'string' ? table.find(id) : undefined
+      const record = typeof id === 'string' ? table.get(id) : undefined
       if (record !== undefined) this.refresh(record).catch(() => {})
     })
   }
@@ -181,7 +181,7 @@ export class StoredTasks {
 
   /** Whether what was read was written here: a write may have happened though its answer never came. */
   #isOwn(record: TaskRecord, task: Task | undefined): boolean {
-    return task?.node === this.#cluster.id && this.#table.find(record.id) === record
+    return task?.node === this.#cluster.id && this.#table.get(record.id) === record
   }
 
   /**
@@ -288,14 +288,14 @@ export class StoredTasks {
     throw new Fault('conflict', 'This task belongs to another process')
   }
 
-  has(id: string): boolean { return this.#table.find(id) !== undefined }
+  has(id: string): boolean { return this.#table.get(id) !== undefined }
 
   /** As `Tasks.take`. */
   async take(task: Task, next: Task): Promise<void> {
-    let record = this.#table.find(task.id)
+    let record = this.#table.get(task.id)
     const version = this.versionOf(task)
     if (record === undefined && version !== undefined) {
-      record = this.#table.add(next, undefined, version)
+      record = this.#table.begin(next, undefined, version)
       // A working task makes no room for others: only its run ends it.
       if (isInterrupted(next.status.state)) this.#table.markIdle(record)
     } else if (record?.task === task && next !== task) {
@@ -318,7 +318,7 @@ export class StoredTasks {
 
   /** Resolves when it is known whether a task is still this process's. Undefined: it surely is. */
   confirm(id: string): Promise<unknown> | undefined {
-    const record = this.#table.find(id)
+    const record = this.#table.get(id)
     if (record === undefined || this.#cluster.isLeased) return undefined
     return this.retryUntilWritten(() => this.refresh(record))
   }

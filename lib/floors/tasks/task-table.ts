@@ -13,68 +13,47 @@ import type { RunningTask, Task } from './task.ts'
 export const LEAST_KEEP_MS = 60_000
 
 /** A task that runs, or may be about to, is leased. */
-export class TaskTable {
+export class TaskTable extends Bounded<TaskRecord> {
   readonly #limits: KernelLimits
   readonly #onForget: (record: TaskRecord) => void
-  readonly #records: Bounded<TaskRecord>
 
   /** `onForget` is called for each task that is not here any more. */
   constructor(limits: KernelLimits, onForget: (record: TaskRecord) => void) {
+    super({ maxCount: limits.maxTasks, maxBytes: limits.maxTasksBytes }, { onEvict: onForget })
     this.#limits = limits
     this.#onForget = onForget
-    const bounds = { maxCount: limits.maxTasks, maxBytes: limits.maxTasksBytes }
-    this.#records = new Bounded(bounds, { onEvict: onForget })
   }
 
-  /** Tasks that run, or may be about to. */
-  get running(): number { return this.#records.leased }
-  get idle(): number { return this.#records.count - this.#records.leased }
-  get bytes(): number { return this.#records.bytes }
+  get idle(): number { return this.count - this.leased }
 
-  /** Adds a task. Throws `Fault('busy')` where there is no room. */
-  add(task: Task, run: RunningTask | undefined, version: number): TaskRecord {
+  /** Adds a task that runs, or is about to. Throws `Fault('busy')` where there is no room. */
+  begin(task: Task, run: RunningTask | undefined, version: number): TaskRecord {
     const record = new TaskRecord(task, run, version)
-    if (!this.#records.add(task.owner, record, bytesOf(task), LEASED)) throw this.#full()
+    if (!this.add(task.owner, record, bytesOf(task), LEASED)) throw this.#full()
     return record
   }
 
   /** Adds a task that is over. Throws `Fault('busy')` where there is no room. */
   addEnded(task: Task): void {
     const record = new TaskRecord(task, undefined, 0)
-    const isAdded = this.#records.add(task.owner, record, bytesOf(task), KEPT, this.keepMs(task))
-    if (!isAdded) throw this.#full()
+    if (!this.add(task.owner, record, bytesOf(task), KEPT, this.keepMs(task))) throw this.#full()
   }
-
-  /**
-   * A task is over, and its watchers know. It may have grown while it ran: those that do not run may have to
-   * make room now, and it is one of them.
-   */
-  settle(): void {
-    this.#records.settle()
-  }
-
-  find(id: string): TaskRecord | undefined {
-    return this.#records.get(id)
-  }
-
-  /** The owner's that run, or may be about to. */
-  runningOf(owner: string): readonly TaskRecord[] { return Array.from(this.#records.of(owner, LEASED)) }
 
   /** The owner's, the one that changed its state last first. */
-  of(owner: string): readonly Task[] {
-    this.#records.expire()
-    const all = Array.from(this.#records.of(owner), ({ task }) => task)
+  tasksOf(owner: string): readonly Task[] {
+    this.expire()
+    const all = Array.from(this.of(owner), ({ task }) => task)
     return all.sort((one, other) => one.status.at < other.status.at ? 1 : -1)
   }
 
   /** Those that run, or wait with their run. */
   * working(): Generator<TaskRecord> {
-    for (const record of this.#records.values()) if (record.run !== undefined) yield record
+    for (const record of this.values()) if (record.run !== undefined) yield record
   }
 
   /** Those that run or wait. */
   * unfinished(): Generator<TaskRecord> {
-    for (const record of this.#records.values()) if (!record.isTerminal) yield record
+    for (const record of this.values()) if (!record.isTerminal) yield record
   }
 
   /** Replaces the task. False where the others leave no room for it. */
@@ -83,27 +62,22 @@ export class TaskTable {
     return this.resize(record, bytesOf(task))
   }
 
-  /** The task takes so many bytes now. False where the others leave no room for that. */
-  resize(record: TaskRecord, bytes: number): boolean {
-    return this.#records.resize(record, bytes)
-  }
-
   touch(record: TaskRecord): void {
-    this.#records.use(record, record.hold, record.isIdle ? this.keepMs(record.task) : Infinity)
+    this.use(record, record.hold, record.isIdle ? this.keepMs(record.task) : Infinity)
   }
 
   /** It does not run: from now on it may have to make room, and expires. */
   markIdle(record: TaskRecord): void {
-    this.#records.use(record, KEPT, this.keepMs(record.task))
+    this.use(record, KEPT, this.keepMs(record.task))
   }
 
   markActive(record: TaskRecord): void {
-    if (record.isIdle) this.#records.use(record, LEASED)
+    if (record.isIdle) this.use(record, LEASED)
   }
 
   forget(record: TaskRecord): void {
     if (!record.isHere) return
-    this.#records.remove(record)
+    this.remove(record)
     this.#onForget(record)
   }
 
@@ -119,7 +93,7 @@ export class TaskTable {
 
   /** Why one more found no room. */
   #full(): Fault {
-    return this.running < this.#limits.maxTasks ? this.noRoom() : this.busy()
+    return this.leased < this.#limits.maxTasks ? this.noRoom() : this.busy()
   }
 
   noRoom(): Fault {

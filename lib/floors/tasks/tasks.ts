@@ -11,6 +11,7 @@ import { addArtifact } from '../../kernel/define/artifact.ts'
 import { isPlainText } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
+import { LEASED } from '../bounds/bounded.ts'
 import { isInterrupted, isTerminal, mayFollow, taskOf, turnMessage } from './task.ts'
 import { bytesOfMessage, bytesOfParts } from './task-record.ts'
 import { TaskTable } from './task-table.ts'
@@ -42,7 +43,7 @@ export class Tasks {
     this.stored = store?.(this.#table)
   }
 
-  get running(): number { return this.#table.running }
+  get running(): number { return this.#table.leased }
   /** Tasks that are kept here though they do not run. */
   get finished(): number { return this.#table.idle }
   get bytes(): number { return this.#table.bytes }
@@ -60,19 +61,19 @@ export class Tasks {
    */
   runUnseen(seed: TaskSeed & { readonly id: string }, show: () => void): void {
     const at = this.#times.next()
-    this.#table.add(taskOf(seed, at, { state: 'working', at }), undefined, 0).show = show
+    this.#table.begin(taskOf(seed, at, { state: 'working', at }), undefined, 0).show = show
   }
 
   /** Whoever asks for a task comes by here, and makes it one that is there. */
   #find(id: string): TaskRecord | undefined {
-    const record = this.#table.find(id)
+    const record = this.#table.get(id)
     record?.show?.()
     return record
   }
 
   /** The place of a task that nobody has looked for, which is seen from now on. */
   #takeUnseen(id: string | undefined): TaskRecord | undefined {
-    const record = id === undefined || this.stored !== undefined ? undefined : this.#table.find(id)
+    const record = id === undefined || this.stored !== undefined ? undefined : this.#table.get(id)
     if (record?.show === undefined) return undefined
     record.show = undefined
     return record
@@ -95,7 +96,7 @@ export class Tasks {
     this.check()
     const state = run === undefined ? 'submitted' : 'working'
     const task = taskOf(seed, at, statusOf(state, at, message, undefined))
-    const record = this.#table.add(task, run, 0)
+    const record = this.#table.begin(task, run, 0)
     if (this.stored === undefined) return task
     return this.stored.begin(record).then(() => task, (error: unknown) => {
       this.#table.forget(record)
@@ -321,8 +322,8 @@ export class Tasks {
 
   /** The owner's tasks, the one whose status changed last first. */
   list(owner: string): MaybePromise<readonly Task[]> {
-    for (const record of this.#table.runningOf(owner)) record.show?.()
-    const here = this.#table.of(owner)
+    for (const record of [...this.#table.of(owner, LEASED)]) record.show?.()
+    const here = this.#table.tasksOf(owner)
     if (this.stored === undefined) return here
     return this.stored.list(owner, here.filter(({ status }) => !isTerminal(status.state)))
   }
@@ -346,6 +347,7 @@ export class Tasks {
     this.#table.markIdle(record)
     if (this.stored !== undefined) return this.stored.finish(record)
     record.notifyLast({ what: 'status', status: record.status })
+    // It may have grown while it ran, and now those that do not run make room, of which it is one.
     this.#table.settle()
   }
 

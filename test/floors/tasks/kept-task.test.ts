@@ -25,8 +25,8 @@ test('each member of a task survives being kept in memory: one that was over at 
     const table = new TaskTable(limitsOf({}), () => {})
     const before = structuredClone(task)
     table.addEnded(task)
-    assert.deepEqual(table.find(task.id)?.task, before)
-    assert.deepEqual(table.of(task.owner), [before])
+    assert.deepEqual(table.get(task.id)?.task, before)
+    assert.deepEqual(table.tasksOf(task.owner), [before])
   }
 })
 
@@ -34,12 +34,12 @@ test('each member of a task survives being kept in memory: one that ran until it
   for (const task of fullTasks(20)) {
     const table = new TaskTable(limitsOf({}), () => {})
     const before = structuredClone(over(task))
-    const record = table.add(task, undefined, 0)
+    const record = table.begin(task, undefined, 0)
     assert.ok(table.change(record, over(task)))
     table.markIdle(record)
     table.settle()
-    assert.deepEqual(table.find(task.id)?.task, before)
-    assert.deepEqual(table.of(task.owner), [before])
+    assert.deepEqual(table.get(task.id)?.task, before)
+    assert.deepEqual(table.tasksOf(task.owner), [before])
   }
 })
 

@@ -31,28 +31,28 @@ function task(
 
 test('what runs never makes room, what rests does, of whoever has most', () => {
   const { table, gone } = tableWith({ maxTasks: 4 })
-  table.add(task('a1'), undefined, 0)
-  for (const id of ['a2', 'a3']) table.markIdle(table.add(task(id, { state: 'completed' }), undefined, 0))
-  table.markIdle(table.add(task('b1', { state: 'input-required', owner: 'bob' }), undefined, 0))
-  table.add(task('c1', { owner: 'cid' }), undefined, 0)
+  table.begin(task('a1'), undefined, 0)
+  for (const id of ['a2', 'a3']) table.markIdle(table.begin(task(id, { state: 'completed' }), undefined, 0))
+  table.markIdle(table.begin(task('b1', { state: 'input-required', owner: 'bob' }), undefined, 0))
+  table.begin(task('c1', { owner: 'cid' }), undefined, 0)
   assert.deepEqual(gone, ['a2'])
-  table.add(task('c2', { owner: 'cid' }), undefined, 0)
-  table.add(task('c3', { owner: 'cid' }), undefined, 0)
+  table.begin(task('c2', { owner: 'cid' }), undefined, 0)
+  table.begin(task('c3', { owner: 'cid' }), undefined, 0)
   assert.deepEqual(gone.toSorted(), ['a2', 'a3', 'b1'])
-  assert.equal(table.running, 4)
-  assert.throws(() => table.add(task('d1'), undefined, 0), { kind: 'busy' })
-  assert.equal(table.find('d1'), undefined)
+  assert.equal(table.leased, 4)
+  assert.throws(() => table.begin(task('d1'), undefined, 0), { kind: 'busy' })
+  assert.equal(table.get('d1'), undefined)
 })
 
 test('what runs again makes no room any longer', () => {
   const { table, gone } = tableWith({ maxTasks: 1 })
-  const record = table.add(task('a', { state: 'input-required' }), undefined, 0)
+  const record = table.begin(task('a', { state: 'input-required' }), undefined, 0)
   table.markIdle(record)
-  assert.deepEqual([table.running, table.idle], [0, 1])
+  assert.deepEqual([table.leased, table.idle], [0, 1])
   table.markActive(record)
   table.markActive(record)
-  assert.deepEqual([table.running, table.idle], [1, 0])
-  assert.throws(() => table.add(task('b'), undefined, 0), { kind: 'busy' })
+  assert.deepEqual([table.leased, table.idle], [1, 0])
+  assert.throws(() => table.begin(task('b'), undefined, 0), { kind: 'busy' })
   assert.deepEqual(gone, [])
 })
 
@@ -73,25 +73,25 @@ test('a task that rests is kept for a time: of its end, of its client, of its wa
     assert.equal(tableWith(limits).table.keepMs(task('a', more)), keepMs, JSON.stringify(more))
   }
   const { table, gone } = tableWith(limits)
-  table.markIdle(table.add(task('a', { state: 'input-required' }), undefined, 0))
+  table.markIdle(table.begin(task('a', { state: 'input-required' }), undefined, 0))
   pass(29)
-  assert.equal(table.find('a')?.task.id, 'a')
-  assert.deepEqual([...table.of('ann')].length, 1)
+  assert.equal(table.get('a')?.task.id, 'a')
+  assert.deepEqual([...table.tasksOf('ann')].length, 1)
   pass(1)
-  assert.deepEqual([...table.of('ann')], [])
-  assert.equal(table.find('a'), undefined)
+  assert.deepEqual([...table.tasksOf('ann')], [])
+  assert.equal(table.get('a'), undefined)
   assert.deepEqual([gone, table.idle, table.bytes], [['a'], 0, 0])
 })
 
 test('tasks are bounded in bytes too, as they grow', () => {
   const { table, gone } = tableWith({ maxTasksBytes: 100_000 })
-  table.markIdle(table.add(task('a', { state: 'completed', text: 'x'.repeat(20_000) }), undefined, 0))
-  const record = table.add(task('b'), undefined, 0)
+  table.markIdle(table.begin(task('a', { state: 'completed', text: 'x'.repeat(20_000) }), undefined, 0))
+  const record = table.begin(task('b'), undefined, 0)
   assert.deepEqual(gone, [])
   table.change(record, task('b', { text: 'x'.repeat(40_000) }))
   assert.deepEqual(gone, ['a'])
   assert.ok(table.bytes > 80_000 && table.bytes < 100_000, String(table.bytes))
-  assert.throws(() => table.add(task('c', { text: 'x'.repeat(20_000) }), undefined, 0), { kind: 'busy' })
+  assert.throws(() => table.begin(task('c', { text: 'x'.repeat(20_000) }), undefined, 0), { kind: 'busy' })
 })
 
 /** A task of a text asked and a text answered. */
@@ -107,25 +107,25 @@ test('a task that is over is listed and found as it was, and kept for its time',
   const { table, gone } = tableWith({ taskKeepMs: 3_000 })
   const tasks = [0, 1, 2].map((at) => plain(at))
   for (const one of tasks) table.addEnded(one)
-  assert.deepEqual([table.running, table.idle], [0, 3])
-  assert.deepEqual(table.of('ann'), tasks.toReversed())
+  assert.deepEqual([table.leased, table.idle], [0, 3])
+  assert.deepEqual(table.tasksOf('ann'), tasks.toReversed())
   pass(2_000)
-  assert.deepEqual(table.find(tasks[1]!.id)?.task, tasks[1])
-  assert.equal(table.find(tasks[1]!.id), table.find(tasks[1]!.id))
-  assert.deepEqual(table.of('ann'), tasks.toReversed())
-  assert.deepEqual([table.running, table.idle, table.of('bob')], [0, 3, []])
+  assert.deepEqual(table.get(tasks[1]!.id)?.task, tasks[1])
+  assert.equal(table.get(tasks[1]!.id), table.get(tasks[1]!.id))
+  assert.deepEqual(table.tasksOf('ann'), tasks.toReversed())
+  assert.deepEqual([table.leased, table.idle, table.tasksOf('bob')], [0, 3, []])
   pass(1_000)
-  assert.deepEqual(table.of('ann'), [])
-  for (const { id } of tasks) assert.equal(table.find(id), undefined)
+  assert.deepEqual(table.tasksOf('ann'), [])
+  for (const { id } of tasks) assert.equal(table.get(id), undefined)
   table.addEnded(plain(3, 'bob'))
-  assert.deepEqual([table.running, table.idle], [0, 1])
+  assert.deepEqual([table.leased, table.idle], [0, 1])
   assert.ok(gone.includes(tasks[1]!.id))
 })
 
 test('what has expired goes as something comes, at that very moment and none before', (t) => {
   const pass = standingTime(t)
   const ways: readonly (readonly [what: string, come: (table: TaskTable) => unknown])[] = [
-    ['one that runs', (table) => table.add(task('b', { owner: 'bob' }), undefined, 0)],
+    ['one that runs', (table) => table.begin(task('b', { owner: 'bob' }), undefined, 0)],
     ['one that is over', (table) => table.addEnded(plain(9, 'bob'))],
   ]
   for (const [what, come] of ways) {
@@ -133,10 +133,10 @@ test('what has expired goes as something comes, at that very moment and none bef
       const { table, gone } = tableWith({ taskKeepMs: 3_000, waitingTaskKeepMs: 3_000 })
       const read = plain(1)
       for (const one of [plain(0), read]) table.addEnded(one)
-      table.markIdle(table.add(task('waits', { state: 'input-required' }), undefined, 0))
+      table.markIdle(table.begin(task('waits', { state: 'input-required' }), undefined, 0))
       pass(1_000)
       // It is as old as it was.
-      assert.ok(table.find(read.id))
+      assert.ok(table.get(read.id))
       pass(passedMs)
       const before = table.idle
       come(table)
@@ -149,10 +149,10 @@ test('what has expired goes as something comes, at that very moment and none bef
 test('a task that waits for long keeps none that is over longer than its time', (t) => {
   const pass = standingTime(t)
   const { table, gone } = tableWith({ taskKeepMs: 2_000, waitingTaskKeepMs: 9_000 })
-  table.markIdle(table.add(task('waits', { state: 'input-required' }), undefined, 0))
+  table.markIdle(table.begin(task('waits', { state: 'input-required' }), undefined, 0))
   table.addEnded({ ...plain(1), id: 'over' })
   pass(2_000)
-  assert.deepEqual([table.of('ann').map(({ id }) => id), gone], [['waits'], ['over']])
+  assert.deepEqual([table.tasksOf('ann').map(({ id }) => id), gone], [['waits'], ['over']])
 })
 
 test('a list has what is over, waits and runs in the order of their states', () => {
@@ -160,26 +160,26 @@ test('a list has what is over, waits and runs in the order of their states', () 
   const tasks = Array.from({ length: 6 }, (_, at) => plain(at))
   for (const [at, one] of tasks.entries()) {
     if (at % 3 === 0) table.addEnded(one)
-    else if (at % 3 === 1) table.add(one, undefined, 0)
-    else table.markIdle(table.add(one, undefined, 0))
+    else if (at % 3 === 1) table.begin(one, undefined, 0)
+    else table.markIdle(table.begin(one, undefined, 0))
   }
-  assert.deepEqual(table.of('ann'), tasks.toReversed())
+  assert.deepEqual(table.tasksOf('ann'), tasks.toReversed())
 })
 
 test('tasks that are over make room for what runs, and find none where all else does', () => {
   const { table } = tableWith({ maxTasks: 2 })
   for (const at of [0, 1, 2]) table.addEnded(plain(at))
-  assert.equal(table.of('ann').length, 2)
-  table.add(task('b1', { owner: 'bob' }), undefined, 0)
-  table.add(task('b2', { owner: 'bob' }), undefined, 0)
-  assert.deepEqual([table.running, table.idle], [2, 0])
+  assert.equal(table.tasksOf('ann').length, 2)
+  table.begin(task('b1', { owner: 'bob' }), undefined, 0)
+  table.begin(task('b2', { owner: 'bob' }), undefined, 0)
+  assert.deepEqual([table.leased, table.idle], [2, 0])
   assert.throws(() => table.addEnded(plain(3)), { kind: 'busy' })
-  assert.deepEqual([table.running, table.idle], [2, 0])
+  assert.deepEqual([table.leased, table.idle], [2, 0])
 })
 
 test('a task that grew while it ran makes room when it is over, and may be the one that goes', () => {
   const { table, gone } = tableWith({ maxTasksBytes: 10_000 })
-  const record = table.add(task('a'), undefined, 0)
+  const record = table.begin(task('a'), undefined, 0)
   assert.equal(table.change(record, task('a', { state: 'completed', text: 'x'.repeat(9_000) })), false)
   table.markIdle(record)
   assert.deepEqual(gone, [])
