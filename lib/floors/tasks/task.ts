@@ -209,17 +209,20 @@ export function isRepeated({ history, questions, turn }: Task, message: TaskMess
 
 function saidIn({ parts, metadata }: TaskMessage): string { return formatJson([parts, metadata]) }
 
-/** The task of a seed, at its beginning, or at its end where that is the same. */
+/**
+ * The task of a seed, at its beginning, or at its end where that is the same. What it runs may be given as
+ * the definition itself.
+ */
 export function taskOf(
   seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
   fault: Task['fault'] = undefined,
 ): Task {
+  const { runnable: { kind, name } } = seed
   return {
-    id: seed.id ?? randomUuid(), owner: seed.owner, protocol: seed.protocol, runnable: seed.runnable,
+    id: seed.id ?? randomUuid(), owner: seed.owner, protocol: seed.protocol, runnable: { kind, name },
     isReserved: seed.isReserved ?? false, tenant: seed.tenant, contextId: seed.contextId,
     sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs, status, artifacts,
-    history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined,
-    fault,
+    history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined, fault,
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { isTerminal, mayFollow } from '../../../lib/floors/tasks/task.ts'
+import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
+import { toolFrom } from '../../../lib/kernel/define/tool.ts'
+import { isTerminal, mayFollow, taskOf } from '../../../lib/floors/tasks/task.ts'
 import type { TaskState } from '../../../lib/floors/tasks/task.ts'
 
 /** How far a course is followed: the states that a task really takes on. */
@@ -43,4 +45,14 @@ test('whatever comes after the end is dropped, also another end', () => {
 
 test('what works is not begun again', () => {
   assert.deepEqual(live(['working', 'submitted', 'completed']), ['submitted', 'working', 'completed'])
+})
+
+test('a task has the kind and the name of what it runs, and nothing else of the definition', () => {
+  const inputSchema = { type: 'object', properties: { text: { type: 'string' } } } as const
+  const tool = toolFrom({ name: 'say', description: 'Says it.', inputSchema, run: () => 'ok' }, noAdapters)
+  const at = '2026-01-01T00:00:00.000Z'
+  const { runnable } = taskOf({
+    owner: 'ann', protocol: 'mcp', runnable: tool, contextId: '', sessionId: undefined, ttlMs: undefined,
+  }, at, { state: 'working', at })
+  assert.deepEqual(runnable, { kind: 'tool', name: 'say' })
 })
