@@ -10,7 +10,6 @@ import type { TaskQuestion, TaskTurn } from './task.ts'
 
 export type Begun = Omit<TaskTurn, 'answers' | 'results'>
 
-const none: readonly never[] = Object.freeze([])
 const nothing: Readonly<Record<string, unknown>> = Object.freeze({})
 
 /** There is nothing to keep before the first answer or result, or `begin`. */
@@ -30,18 +29,18 @@ export class RunMemory {
 
   get turn(): TaskTurn | undefined { return this.#turn }
 
-  /** The answer to a question; undefined where it has none. Left out: whatever was asked. */
-  answer(key: string, question?: Question): unknown {
-    if (question === undefined) return this.#turn && own(this.#turn.answers, key)
+  /** The answer to a question; undefined where it has none. */
+  answer(key: string, question: Question): unknown {
     return this.#turn && keptAnswer(this.#turn, key, question)
   }
 
   /** The result of what has happened already; undefined where it has not. */
   result(key: string): unknown {
-    return this.#turn && own(this.#turn.results, key)
+    const results = this.#turn?.results ?? nothing
+    return Object.hasOwn(results, key) ? results[key] : undefined
   }
 
-  keepAnswers(answers: ReadonlyMap<string, unknown>, questions: readonly TaskQuestion[] = none): void {
+  keepAnswers(answers: ReadonlyMap<string, unknown>, questions: readonly TaskQuestion[]): void {
     this.#keep(withAnswers(this.#turn ?? { answers: nothing }, answers, questions))
   }
 
@@ -69,8 +68,4 @@ export class RunMemory {
   #keep(more: Partial<TaskTurn>): void {
     this.#turn = { ...this.#turn ?? { ...this.#begun(), answers: nothing, results: nothing }, ...more }
   }
-}
-
-function own(values: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(values, key) ? values[key] : undefined
 }

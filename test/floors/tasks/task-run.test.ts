@@ -262,18 +262,20 @@ test('answers and results are found again by the memory that is made of them', (
   const memory = new RunMemory(() => turnBegun, 100, undefined)
   memory.begin()
   assert.deepEqual(memory.turn, { ...turnBegun, answers: {}, results: {} })
-  memory.keepAnswers(new Map([['name', { action: 'accept' }]]))
-  memory.keepAnswers(new Map([['__proto__', 1]]))
+  const question = { what: 'elicit', message: 'Who?', schema: { type: 'object' } } as const
+  const asked = ['name', '__proto__'].map((key) => ({ key, question }))
+  memory.keepAnswers(new Map([['name', { action: 'accept' }]]), asked)
+  memory.keepAnswers(new Map([['__proto__', 1]]), asked)
   memory.keepResult('paid', { id: 7 })
   memory.keepResult('nothing', undefined)
   const again = new RunMemory(() => turnBegun, 100, JSON.parse(JSON.stringify(memory.turn)))
-  assert.deepEqual(again.answer('name'), { action: 'accept' })
-  assert.equal(again.answer('__proto__'), 1)
+  assert.deepEqual(again.answer('name', question), { action: 'accept' })
+  assert.equal(again.answer('__proto__', question), 1)
   assert.deepEqual(again.result('paid'), { id: 7 })
   // What gave nothing has happened all the same.
   assert.equal(again.result('nothing'), null)
   for (const key of ['constructor', '__proto__']) assert.equal(again.result(key), undefined, key)
-  assert.equal(again.answer('constructor'), undefined)
+  assert.equal(again.answer('constructor', question), undefined)
 })
 
 test('an answer that was kept is to what was asked, and to nothing else', async () => {
