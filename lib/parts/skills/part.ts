@@ -14,7 +14,7 @@ import { serveSkills, skillEntry } from '../../floors/skills/skill-set.ts'
 import { defineSkills } from './skill.ts'
 import type { SkillSet } from '../../floors/skills/skill-set.ts'
 import type { Part } from '../../kernel/server/part.ts'
-import type { McpMethod, OpenExtension } from '../mcp/methods/extension.ts'
+import type { OpenExtension } from '../mcp/methods/extension.ts'
 import type { Item } from '../mcp/request/lists.ts'
 import type { McpRequest } from '../mcp/request/request.ts'
 import type { SkillsInput } from './skill.ts'
@@ -44,10 +44,6 @@ export function skills(given: SkillsInput): Part {
 
 function skillExtension(skillSet: SkillSet): OpenExtension {
   const isOffered = (): boolean => skillSet.skills.length > 0
-  const method = (name: keyof typeof later.loaded.skillMethods): McpMethod => ({
-    run: lateMethod(later, ({ skillMethods }) => skillMethods[name].bind(undefined, skillSet)),
-    isOffered,
-  })
   const items = ({ origin }: McpRequest): readonly Item[] => (
     allowed(origin.principal, skillSet.skills).map((skill) => (
       { name: skill.uri, show: () => skillEntry(skill) }
@@ -56,8 +52,12 @@ function skillExtension(skillSet: SkillSet): OpenExtension {
   return {
     methods: {
       'skills/list': { run: (request) => page(request, 'skills', items), isOffered },
-      'skills/get': method('getSkill'),
-      'resources/directory/read': method('readDirectory'),
+      'skills/get': {
+        run: lateMethod(later, ({ getSkill }) => getSkill.bind(undefined, skillSet)), isOffered,
+      },
+      'resources/directory/read': {
+        run: lateMethod(later, ({ readDirectory }) => readDirectory.bind(undefined, skillSet)), isOffered,
+      },
     },
     settings: ({ extensible }) => isOffered() && extensible ? { [SKILLS]: { directoryRead: true } } : {},
   }

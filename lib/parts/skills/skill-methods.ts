@@ -15,7 +15,7 @@ import type { McpRequest } from '../mcp/request/request.ts'
 const FOLDER_TYPE = 'inode/directory'
 
 /** `skills/get`. */
-function getSkill({ skills }: SkillSet, request: McpRequest): McpResult {
+export function getSkill({ skills }: SkillSet, request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
   const { origin: { principal } } = request
   const skill = allowed(principal, skills).find((one) => normalUri(one.uri) === normalUri(uri))
@@ -26,7 +26,7 @@ function getSkill({ skills }: SkillSet, request: McpRequest): McpResult {
 }
 
 /** `resources/directory/read`: what lies directly in a folder. */
-function readDirectory({ files, folders }: SkillSet, request: McpRequest): McpResult {
+export function readDirectory({ files, folders }: SkillSet, request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
   const { origin: { principal }, peer: { revision } } = request
   const isAllowed = (path: string): boolean => {
@@ -43,10 +43,4 @@ function readDirectory({ files, folders }: SkillSet, request: McpRequest): McpRe
   })
   if (items.length > 0 || folder?.size === 0) return pageOf(request, 'resources', items)
   throw new Fault('invalid', `${sentenceWithin(uri)} is no folder of a skill here`)
-}
-
-type SkillMethod = (skillSet: SkillSet, request: McpRequest) => McpResult
-
-export const skillMethods: Readonly<Record<'getSkill' | 'readDirectory', SkillMethod>> = {
-  getSkill, readDirectory,
 }

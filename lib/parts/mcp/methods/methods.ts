@@ -25,15 +25,10 @@ import type { ResponseChannel, Peer, Handshake, Session } from '../session/sessi
 import type { Params, RequestMessage } from '../session/messages.ts'
 import type { StateChange } from '../session/session-migration.ts'
 import type { Revision } from '../protocol/revisions.ts'
-import type { OtherMethod } from './other-methods.ts'
 import type { McpMethod, McpResult, OpenExtension } from './extension.ts'
 
-const others = new Later(() => import('./other-methods.ts'))
-
 /** Whatever a server is asked for besides its tools. */
-function other(name: OtherMethod): McpMethod['run'] {
-  return lateMethod(others, ({ otherMethods }) => otherMethods[name])
-}
+const others = new Later(() => import('./other-methods.ts'))
 
 const empty = '{}'
 const noParams: Params = Object.freeze({})
@@ -106,12 +101,19 @@ function ownMethods(mcp: McpServer, revision: Revision): Readonly<Record<string,
     'tools/call': { run: callToolMethod.bind(undefined, runners), namedBy: 'name' },
     'resources/list': { run: list('resources') },
     'resources/templates/list': { run: list('resourceTemplates') },
-    'resources/read': { run: other('read'), namedBy: 'uri', isOffered: hasResources },
+    'resources/read': {
+      run: lateMethod(others, ({ readMethod }) => readMethod), namedBy: 'uri', isOffered: hasResources,
+    },
     'resources/subscribe': { run: subscribe, isOffered: hasResources },
     'resources/unsubscribe': { run: unsubscribe, isOffered: hasResources },
     'prompts/list': { run: list('prompts') },
-    'prompts/get': { run: other('prompt'), namedBy: 'name', isOffered: isOffered('prompt') },
-    'completion/complete': { run: other('completion'), isOffered: isOffered('completion') },
+    'prompts/get': {
+      run: lateMethod(others, ({ promptMethod }) => promptMethod), namedBy: 'name',
+      isOffered: isOffered('prompt'),
+    },
+    'completion/complete': {
+      run: lateMethod(others, ({ completionMethod }) => completionMethod), isOffered: isOffered('completion'),
+    },
     'logging/setLevel': { run: setLevel },
     'subscriptions/listen': {
       run: lateMethod(others, ({ listen }) => listen.bind(undefined, follows)), isStream: true,

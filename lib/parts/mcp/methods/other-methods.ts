@@ -20,9 +20,10 @@ import type { Prompt } from '../../../kernel/define/prompt.ts'
 import type { Resource, ResourceTemplate } from '../../../kernel/define/resource.ts'
 import type { McpRequest } from '../request/request.ts'
 import type { ListName, Subscriber } from '../session/notifications.ts'
-import type { Follow, Followed, McpMethod, McpResult } from './extension.ts'
+import type { Follow, Followed, McpResult } from './extension.ts'
 
-function read(request: McpRequest): McpResult {
+/** `resources/read`. */
+export function readMethod(request: McpRequest): McpResult {
   const uri = nameParam(request, 'uri')
   const { mcp, peer } = request
   const call = openCall(request, ['resources/read', uri])
@@ -44,7 +45,8 @@ function read(request: McpRequest): McpResult {
   }
 }
 
-function prompt(request: McpRequest): McpResult {
+/** `prompts/get`. */
+export function promptMethod(request: McpRequest): McpResult {
   const name = nameParam(request, 'name')
   const { mcp, params: { arguments: args = {} }, peer: { revision, session } } = request
   const call = openCall(request, ['prompts/get', name, args])
@@ -52,7 +54,8 @@ function prompt(request: McpRequest): McpResult {
   return andThen(result, (prompt) => promptResult(prompt, revision))
 }
 
-function completion(request: McpRequest): McpResult {
+/** `completion/complete`. */
+export function completionMethod(request: McpRequest): McpResult {
   const { mcp: { service }, params: { ref, argument, context }, peer: { session } } = request
   const { name, value } = isRecord(argument) ? argument : {}
   if (!isName(name) || !isName(value)) {
@@ -78,12 +81,6 @@ function completable(catalog: Catalog, ref: unknown): Prompt | Resource | Resour
     return thing
   }
   throw new Fault('invalid', `'ref' must be { type: 'ref/prompt', name } or { type: 'ref/resource', uri }`)
-}
-
-export type OtherMethod = 'read' | 'prompt' | 'completion'
-
-export const otherMethods: Readonly<Record<OtherMethod, McpMethod['run']>> = {
-  read, prompt, completion,
 }
 
 /**
