@@ -233,7 +233,7 @@ test('a key that has just become free is one whose client asks again', async () 
 
 test('of a run whose process has died it is said that nobody knows, and it is never run again', async (t) => {
   const memory = memoryStore({ isShared: true })
-  const limits = limitsOf({ leaseMs: 200, idempotencyKeepMs: 60_000 })
+  const limits = limitsOf({ leaseMs: 1_000, idempotencyKeepMs: 60_000 })
   const seal = createSeal('the secret of all servers')
   const log = (): void => {}
   const processes = [1, 2].map(() => {
@@ -265,7 +265,7 @@ test('a reply that the store could not take is let go, and known to be lost once
       return memory.write(place, value, ...rest)
     },
   }
-  const limits = limitsOf({ leaseMs: 200, idempotencyKeepMs: 60_000 })
+  const limits = limitsOf({ leaseMs: 1_000, idempotencyKeepMs: 60_000 })
   const log = (): void => {}
   const guarded = guardedStore(memory, limits, log)
   const nodes = new ClusterMembership(guarded, createSeal('the secret of all'), limits, log)

@@ -399,7 +399,7 @@ test('what a process leaves is taken over until nothing is left, at once where i
   const gone = await processOn(t, shared, 60_000)
   gone.nodes.keepName()
   await gone.nodes.close(true)
-  const next = await processOn(t, shared, 2_000)
+  const next = await processOn(t, shared, 8_000)
   const name = (): string | undefined => (
     shared.memory.list('members', '~', 10).find(({ key }) => key === gone.nodes.id)?.value
   )

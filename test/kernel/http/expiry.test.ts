@@ -115,7 +115,7 @@ test('whoever reads by a key reads no longer than the key counts', async (t) => 
   }
   const ask = { 'x-api-key': 'k', 'content-type': 'application/json' }
   const options = {
-    agents: [agent], apiKey: () => ({ id: 'ann', scopes: [], expiresAt: Date.now() + 1_000 }),
+    agents: [agent], apiKey: () => ({ id: 'ann', scopes: [], expiresAt: Date.now() + 2_000 }),
   }
   const { url } = await listen(t, options)
   const outside = await fetch(url, { method: 'POST', headers: ask, body: '{"query":"hi","stream":true}' })

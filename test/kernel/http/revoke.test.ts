@@ -133,7 +133,7 @@ test('a key of a list cannot be taken away, so nothing is asked', async (t) => {
 })
 
 test('a stream that ends with its key says so in the form of its protocol', async (t) => {
-  const house = houseOf(t, { apiKey: () => ({ ...ann(SCOPE), expiresAt: Date.now() + 300 }) })
+  const house = houseOf(t, { apiKey: () => ({ ...ann(SCOPE), expiresAt: Date.now() + 1_500 }) })
   const reading = new Reading(await streamOf(house))
   await reading.over()
   assert.match(reading.text, /event: error\ndata: .*"status":401.*has expired/)

@@ -353,7 +353,7 @@ const table: readonly (readonly [rule: string, mistakes: Readonly<Record<string,
       }
     },
     'takes the time': (store) => ({
-      write: async (...kept) => await store.write(...kept) && Math.floor(Date.now() / 1_000),
+      write: async (...kept) => await store.write(...kept) && Math.floor(Date.now() / 1e9),
     }),
     'tells texts apart': (store) => ({ write: async (...kept) => await store.write(...kept) && NaN }),
   }],
