@@ -19,7 +19,7 @@ const IS_SLOW = process.env['LEAVERS_SECONDS'] !== undefined
 /** Of how many k one is taken. */
 const STEP = IS_SLOW ? 1 : 5
 /** The longest that a client waits for its answer, or for the end of its connection. */
-const ANSWER_MS = 15_000
+const ANSWER_MS = 30_000
 
 /** A house whose parts can fail, each by a fuse of its own. */
 interface House {

@@ -23,7 +23,7 @@ const SEED = Number(process.env['LEAVERS_SEED'] ?? Math.floor(Math.random() * 2 
 /** How many clients there are at one time. */
 const AT_ONCE = 24
 /** How long what has begun may take to come to its end when nobody is there any more. */
-const REST_MS = 20_000
+const REST_MS = 60_000
 /** How long things are kept for those who come back. */
 const KEPT_MS = 200
 /** By then what has been kept long enough is gone when something new comes. */
@@ -469,11 +469,13 @@ for (const [what, hasKey, isShared] of houses) {
           },
         })
         let answer = await send()
-        // Where the machine had no time for this process, the store takes it for dead, and it says so.
-        const isSilent = async (): Promise<boolean> => (
-          answer.status === 503 && /silent for too long/.test(await answer.clone().text())
+        // Where the machine had no time for this process, the store takes it for dead, a session has gone, or
+        // a body is late, and it says so.
+        const isLate = async (): Promise<boolean> => (
+          (answer.status === 503 && /silent for too long/.test(await answer.clone().text()))
+            || (answer.status === 404 && door.isInSession === true) || answer.status === 408
         )
-        for (let tries = 0; tries < 20 && await isSilent(); tries++) answer = await send()
+        for (let tries = 0; tries < 20 && await isLate(); tries++) answer = await send()
         const isEndless = door.name === 'changes of 2026' && answer.status === 200
         const text = isEndless ? await answer.body?.cancel() ?? '' : await answer.text()
         assert.equal(answer.status, 200, `${door.name} by way ${way}: ${answer.status} ${text.slice(0, 300)}`)

@@ -19,7 +19,7 @@ const IS_SLOW = process.env['LEAVERS_SECONDS'] !== undefined
 /** Of how many k one is taken. */
 const STEP = IS_SLOW ? 1 : 3
 /** The longest that an editor waits for an answer. */
-const ANSWER_MS = 10_000
+const ANSWER_MS = 30_000
 
 const fuses = { store: new Fuse(), handler: new Fuse(), write: new Fuse(), timer: new Fuse() }
 const fail = (): void => { if (fuses.handler.burns()) throw new Error('The handler fails') }

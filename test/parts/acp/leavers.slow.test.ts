@@ -25,7 +25,7 @@ const SEED = Number(process.env['LEAVERS_SEED'] ?? Math.floor(Math.random() * 2 
 /** How many editors there are at one time. */
 const AT_ONCE = 12
 /** How long an editor may take to be let go. */
-const REST_MS = 10_000
+const REST_MS = 60_000
 /** How much of the heap may be there that was not before. */
 const HEAP_SHARE = 1.1
 const MAX_BODY_BYTES = 20_000
