@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { formatJson } from '../../kernel/wire/json.ts'
 import { hostEntry, hostFlag, mcpHosts } from '../../floors/hosts/mcp-hosts.ts'
-import { PackedReply } from '../../floors/reply/reply.ts'
+import { PackedReply } from './packed-reply.ts'
 import type { Exchange, Reply } from '../../kernel/http/message/exchange.ts'
 
 interface Page { readonly etag: string; readonly reply: PackedReply; readonly unchanged: Reply }
