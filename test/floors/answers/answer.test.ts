@@ -3,6 +3,7 @@ import test from 'node:test'
 import { answerOf } from '../../../lib/floors/answers/answer.ts'
 import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { Fault } from '../../../lib/kernel.ts'
+import { Later } from '../../../lib/kernel/util/later.ts'
 import { callOf, wordOf } from '../../fixtures/house.ts'
 import type { Answer } from '../../../lib/floors/answers/answer.ts'
 import type { Emit } from '../../../lib/floors/answers/run-event.ts'
@@ -92,6 +93,25 @@ test('what needs no promise gets none', () => {
   for (const output of ['a', undefined, { n: 1 }, png, ['a']]) {
     assert.equal(answerOf(output, callOf(), 1_000, noAdapters) instanceof Promise, false)
   }
+})
+
+test('what knows other frameworks is loaded with the first value that may be theirs', async () => {
+  let loads = 0
+  const results = new Later(async () => {
+    loads++
+    return { shapeOf: () => undefined, streamFlaw: () => undefined }
+  })
+  const knowing = { ...noAdapters, results }
+  const read = (output: unknown): unknown => answerOf(output, callOf(), 1_000, knowing)
+  const own = ['a', { text: 'a', data: { n: 1 } }, png, undefined]
+  for (const output of own) assert.equal(read(output) instanceof Promise, false)
+  await read(later(...own, 'b'))
+  assert.equal(loads, 0)
+  for (const output of [{ total: 3 }, now('a', { n: 1 }), ['a']]) await read(output)
+  assert.equal(loads, 1)
+  assert.deepEqual(read({ total: 3 }), {
+    text: '{"total":3}', content: [text('{"total":3}')], state: 'completed', data: { total: 3 },
+  })
 })
 
 test('each piece is emitted before the next is asked for', async () => {
