@@ -7,7 +7,7 @@ import { isPlainText } from '../../../kernel/define/content.ts'
 import { Fault, publicMessage, retryAfter } from '../../../kernel/define/fault.ts'
 import { scopesIn } from '../../../kernel/define/principal.ts'
 import { shownFault } from '../../../kernel/run/shown-fault.ts'
-import { isThenable } from '../../../kernel/util/thenable.ts'
+import { isPromised } from '../../../kernel/util/thenable.ts'
 import { isWithin } from '../../../kernel/wire/bounded.ts'
 import { quote } from '../../../kernel/wire/json.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
@@ -66,23 +66,18 @@ export abstract class OperationCall implements A2aRequest, Source {
     try {
       const params = this.#codec.decodeRequest(this.readParams(), service.limits.maxNameBytes)
       requireTenant(options, params)
-      if (this.#isStreamed) requireStream(this)
+      // Refused before the task is created; otherwise the retry would duplicate it.
+      const objection = this.#isStreamed ? this.exchange.streamObjection : undefined
+      if (objection !== undefined) throw new Fault('busy', objection)
       const result = act(this, params)
-      return isThenable(result) ? this.#replyLater(result) : this.#succeed(result)
+      if (!isPromised(result)) return this.#succeed(result)
+      return result.then((later) => this.#succeed(later)).catch((error: unknown) => this.#fail(error))
     } catch (error) {
       return this.#fail(error)
     }
   }
 
   get #isStreamed(): boolean { return this.#operation === 'stream' || this.#operation === 'subscribe' }
-
-  async #replyLater(result: PromiseLike<unknown>): Promise<Reply> {
-    try {
-      return this.#succeed(await result)
-    } catch (error) {
-      return this.#fail(error)
-    }
-  }
 
   #succeed(result: unknown): Reply {
     const { service: { limits: { maxResultBytes } }, options } = this.context
@@ -130,11 +125,6 @@ export abstract class OperationCall implements A2aRequest, Source {
 function requireTenant({ tenants = [] }: A2aOptions, { tenant }: TenantRequest): void {
   if (tenant === undefined || tenants.includes(tenant)) return
   throw wrongField('params', 'tenant', 'must be left out, or be that of an interface in the agent card')
-}
-
-/** Refused before the task is created; otherwise the retry would duplicate it. */
-function requireStream({ exchange: { streamObjection } }: A2aRequest): void {
-  if (streamObjection !== undefined) throw new Fault('busy', streamObjection)
 }
 
 function withHeaders(reply: WholeReply, fault: Fault): WholeReply {
