@@ -127,12 +127,12 @@ const entries: Readonly<Record<ProtocolName, readonly string[]>> = {
   ],
 }
 
-/** Messages for the paths of protocols that are not served; `mountPath`: the prefix of those that are. */
-export function absentPaths(served: readonly string[], mountPath: string): ReadonlyMap<string, string> {
+/** Sentences for the paths of protocols that are not served. */
+export function absentPaths(served: readonly string[]): ReadonlyMap<string, string> {
   const instead = served.map((name) => name.toUpperCase()).join(' and ')
   const absent = protocolNames.filter((name) => !served.includes(name))
   return new Map(absent.flatMap((name) => entries[name].map((path) => [
-    path, `${name.toUpperCase()} is not served here, but ${instead}; GET ${mountPath}/ lists where`,
+    path, `${name.toUpperCase()} is not served here, but ${instead}`,
   ])))
 }
 

@@ -63,13 +63,36 @@ const choices: readonly (readonly [
 ]
 
 test('who asks for what is not there is told the path that lists what is, below the prefix', async (t) => {
-  const server = serve(t, { agents: [echo], mountPath: '/team' })
-  for (const path of ['/team/none', '/none', '/team/mcp']) {
-    const refused = await server.fetch(request(path))
-    assert.equal(refused.status, 404)
-    const [, listing = ''] = /GET (\S+) lists/.exec(await refused.text()) ?? []
-    assert.equal((await server.fetch(request(listing))).status, 200, path)
+  const key = { 'X-API-Key': 'of a test' }
+  const model = { model: 'none', input: 'x', messages: [{ role: 'user', content: 'x' }] }
+  const asked: readonly (readonly [path: string, body?: object])[] = [
+    ['/none'], ['/mcp'], ['/agents/none'], ['/agents/none', { query: 'x' }], ['/agents/none/agui', {}],
+    ['/tools/none'], ['/tools/none', {}], ['/prompts/none', {}], ['/skills/none'], ['/v1/models/none'],
+    ['/v1/chat/completions', model], ['/v1/responses', model], ['/conversations/none-of-them'],
+  ]
+  const forwarded = { 'X-Forwarded-Host': 'a.example', 'X-Forwarded-Prefix': '/cut' }
+  const rows: readonly (readonly [options: ServerOptions, headers: Record<string, string>, cut: string])[] = [
+    [{}, {}, ''], [{ mountPath: '/team' }, {}, ''], [{ publicUrl: 'https://a.example/cut' }, {}, '/cut'],
+    [{ mountPath: '/team', publicUrl: 'https://a.example/cut' }, {}, '/cut'],
+    [{ trustProxy: true }, forwarded, '/cut'],
+  ]
+  for (const [options, headers, cut] of rows) {
+    const { mountPath = '' } = options
+    const server = serve(t, { agents: [echo], apiKey: key['X-API-Key'], ...options })
+    for (const [path, body] of asked) {
+      const refused = await server.fetch(request(mountPath + path, body, { ...headers, ...key }))
+      assert.equal(refused.status, 404, path)
+      const [, listing = ''] = /GET (\S+) lists/.exec(await refused.text()) ?? []
+      assert.ok(listing.startsWith(`${cut}${mountPath}/`), `${path}: ${listing}`)
+      const list = await server.fetch(request(listing.slice(cut.length), undefined, { ...headers, ...key }))
+      assert.equal(list.status, 200, listing)
+    }
+    const read = request(`${mountPath}/resources/read`, undefined, { ...headers, ...key })
+    const unnamed = await server.fetch(read)
+    assert.ok((await unnamed.text()).includes(`write ${cut}${mountPath}/resources/read?uri=`))
   }
+  const outside = await serve(t, { agents: [echo], mountPath: '/team' }).fetch(request('/none'))
+  assert.match(await outside.text(), /GET \/team\/ lists what is/)
 })
 
 test('protocols and port follow the options, or what is served', (t) => {

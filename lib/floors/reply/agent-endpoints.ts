@@ -32,13 +32,15 @@ export function hasAgents({ catalog }: Service): () => boolean {
  * The agent or group of a path, the main one where it names none. Throws `Fault('not-found')`, and
  * `Fault('forbidden')` where the caller lacks a scope.
  */
-export function requireAgent({ catalog }: Service, { params, origin }: Exchange): Agent | Group {
+export function requireAgent({ catalog }: Service, { params, origin, basePath }: Exchange): Agent | Group {
   const id = params.get('agent')
   const agent = id === undefined ? catalog.root : catalog.runnable(id)
   if (agent === undefined) {
-    const named = `There is no agent '${id}' here; GET /agents lists those there are`
-    const unnamed = catalog.tools.length === 0 ? 'There is no agent here; GET / lists what there is'
-      : 'There is no agent here, but tools: GET /tools lists them, and POST /tools/<name> calls one'
+    const named = `There is no agent '${id}' here; GET ${basePath}/agents lists those there are`
+    const tools = `${basePath}/tools`
+    const unnamed = catalog.tools.length === 0
+      ? `There is no agent here; GET ${basePath}/ lists what there is`
+      : `There is no agent here, but tools: GET ${tools} lists them, and POST ${tools}/<name> calls one`
     throw new Fault('not-found', id === undefined ? unnamed : named)
   }
   requireScopes(origin, agent.scopes)

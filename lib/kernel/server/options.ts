@@ -106,8 +106,8 @@ export interface KernelOptions<T extends readonly unknown[] = readonly unknown[]
   readonly adapters?: Adapters | undefined
   /** What takes a store that is shared: `shareStore`, of `triport/shared`. */
   readonly share?: ShareStore | undefined
-  /** Messages for the paths of protocols that are not served, by the path. It gets those that are. */
-  readonly absent?: (protocols: readonly string[], mountPath: string) => ReadonlyMap<string, string>
+  /** Sentences for the paths of protocols that are not served, by the path. It gets those that are. */
+  readonly absent?: (protocols: readonly string[]) => ReadonlyMap<string, string>
 }
 
 const isString = (value: unknown): boolean => typeof value === 'string'

@@ -175,8 +175,8 @@ function assemble(
   const router = createRouter(endpoints, mountPath)
   const shared: GateOptions = {
     name, resource, router, limits, budget, streams, log, anonymous, mountPath, publicUrl, state,
-    listing: `${mountPath}${isServed('/') ? '/' : '/health'}`,
-    absent: options.absent?.(protocols, mountPath) ?? new Map(),
+    listing: isServed('/') ? '/' : '/health',
+    absent: options.absent?.(protocols) ?? new Map(),
     guard: createGuard({
       allowedHosts, allowedOrigins, cors, publicUrl, exposes: opened.flatMap(({ exposes }) => exposes ?? []),
     }),

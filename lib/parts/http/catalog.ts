@@ -84,7 +84,7 @@ export function catalogEndpoints(service: Service): readonly Endpoint[] {
       describe: describedBy('GET', 'readResource'),
       isOffered: hasResources,
       load: readings.load,
-      work: (exchange) => readings.loaded.answerResource(service, exchange, uriIn(exchange.query)),
+      work: (exchange) => readings.loaded.answerResource(service, exchange, uriIn(exchange)),
     }),
     listOf('prompts', () => catalog.prompts.length > 0, (principal) => (
       { prompts: allowed(principal, catalog.prompts).map((one) => shown(one, shownOfPrompt)) }
@@ -117,9 +117,9 @@ function shown<T extends Prompt | Resource | ResourceTemplate>(one: T, names: re
   return Object.fromEntries(names.map((name) => [name, one[name as keyof T]]))
 }
 
-function toolOf({ catalog }: Service, { params }: Exchange): Tool {
+function toolOf({ catalog }: Service, { params, basePath }: Exchange): Tool {
   const name = params.get('tool') ?? ''
-  return toolNamed(catalog, name) ?? missing('tool', name)
+  return toolNamed(catalog, name) ?? missing('tool', name, basePath)
 }
 
 function toolNamed(catalog: Catalog, name: string): Tool | undefined {
@@ -131,25 +131,26 @@ export function withUnderscores(name: string): string {
   return name.replaceAll('-', '_')
 }
 
-function promptOf({ catalog }: Service, { params }: Exchange): Prompt {
+function promptOf({ catalog }: Service, { params, basePath }: Exchange): Prompt {
   const name = params.get('prompt') ?? ''
-  return promptNamed(catalog, name) ?? missing('prompt', name)
+  return promptNamed(catalog, name) ?? missing('prompt', name, basePath)
 }
 
 function promptNamed(catalog: Catalog, name: string): Prompt | undefined {
   return catalog.prompt(name) ?? catalog.prompts.find((prompt) => withUnderscores(prompt.name) === name)
 }
 
-function missing(what: 'tool' | 'prompt', name: string): never {
-  throw new Fault('not-found', `There is no ${what} '${name}' here; GET /${what}s lists those there are`)
+function missing(what: 'tool' | 'prompt', name: string, basePath: string): never {
+  const remedy = `GET ${basePath}/${what}s lists those there are`
+  throw new Fault('not-found', `There is no ${what} '${name}' here; ${remedy}`)
 }
 
 /** The one parameter `uri`. A plus sign is one, because URIs have no blanks that it could stand for. */
-function uriIn(query: string): string {
+function uriIn({ query, basePath }: Exchange): string {
   const given = query.split('&').filter((pair) => pair === 'uri' || pair.startsWith('uri='))
   const [first = ''] = given
   const message = given.length > 1 ? 'is given twice; send one'
-    : first.length <= 'uri='.length ? 'is missing; write /resources/read?uri=…'
+    : first.length <= 'uri='.length ? `is missing; write ${basePath}/resources/read?uri=…`
     : 'has a broken escape; write it percent-encoded'
   const uri = percentDecoded(first.slice('uri='.length))
   if (given.length === 1 && uri) return uri

@@ -38,7 +38,7 @@ export function readConversation(service: Service, exchange: Exchange): MaybePro
   const [owner, id] = [ownerOf(exchange), idIn(exchange)]
   return counted(service, exchange, 1, () => (
     andThen(conversationsOf(service).history(owner, id), (messages) => (
-      messages.length === 0 ? missing(id) : json({ session_id: id, messages }, 200, unkept)
+      messages.length === 0 ? missing(id, exchange) : json({ session_id: id, messages }, 200, unkept)
     ))
   ))
 }
@@ -48,7 +48,7 @@ export function removeConversation(service: Service, exchange: Exchange): MaybeP
   const [owner, id] = [ownerOf(exchange), idIn(exchange)]
   return counted(service, exchange, 0, () => (
     andThen(conversationsOf(service).remove(owner, id), (wasThere) => (
-      wasThere ? { status: 204 } : missing(id)
+      wasThere ? { status: 204 } : missing(id, exchange)
     ))
   ))
 }
@@ -59,13 +59,14 @@ function ownerOf({ origin: { principal: { id } } }: Exchange): string {
     + 'this server asks for none. Its operator can set apiKey or auth')
 }
 
-function idIn({ params }: Exchange): string {
-  const id = params.get('conversation') ?? ''
-  return CONVERSATION_ID.test(id) ? id : missing(id)
+function idIn(exchange: Exchange): string {
+  const id = exchange.params.get('conversation') ?? ''
+  return CONVERSATION_ID.test(id) ? id : missing(id, exchange)
 }
 
-function missing(id: string): never {
-  throw new Fault('not-found', `You have no conversation '${id}'; GET /conversations lists those you have`)
+function missing(id: string, { basePath }: Exchange): never {
+  const remedy = `GET ${basePath}/conversations lists those you have`
+  throw new Fault('not-found', `You have no conversation '${id}'; ${remedy}`)
 }
 
 function wrongLimit(message: string): Fault {

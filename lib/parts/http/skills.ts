@@ -43,7 +43,7 @@ const inOtherSpelling = ({ path }: ServedSkill): string => withUnderscores(path)
 
 /** A skill may lie in folders, so a path of several parts may be a skill, or a file of one. */
 function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> {
-  const { params, origin } = exchange
+  const { params, origin, basePath } = exchange
   const { skills, files } = skillSetOf(service)
   const { limits } = service
   const rest = params.get('file')
@@ -58,7 +58,7 @@ function answerSkill(service: Service, exchange: Exchange): MaybePromise<Reply> 
     ?? (folder === undefined ? undefined : files.get(folder + path.slice(folder.length)))
   if (file === undefined) {
     throw new Fault('not-found', `There is no skill '${sentenceWithin(path)}' here, and no file of one; `
-      + 'GET /skills lists those there are')
+      + `GET ${basePath}/skills lists those there are`)
   }
   return readings.loaded.answerResource(service, exchange, file.uri)
 }

@@ -37,7 +37,7 @@ export function decodeChat(body: unknown, passed: PassedOver, bounds: JsonBounds
   if (!isRecord(body)) throw wrongBody('must be a JSON object with "model" and "messages"')
   const { model, messages, metadata, stream, stream_options: options, stop, tools } = body
   if (typeof model !== 'string' || model === '') {
-    throw wrongMember('model', 'must be the id of an agent; GET /v1/models lists them')
+    throw wrongMember('model', 'must be the id of an agent; the list of models has them')
   }
   if (isGiven(stream) && typeof stream !== 'boolean') throw wrongMember('stream', 'must be true or false')
   if (isGiven(options) && !isRecord(options)) throw wrongMember('stream_options', 'must be an object')

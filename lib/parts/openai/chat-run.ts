@@ -32,9 +32,9 @@ import type { ChatRequest } from './chat-request.ts'
 
 /** Answers a chat completion. Throws, or rejects with, a `Fault`. */
 export function answerCompletion(service: Service, exchange: Exchange): MaybePromise<Reply> {
-  const { body, origin } = exchange
+  const { body } = exchange
   const request = requestIn(service, exchange, decodeChat)
-  const model = requireModel(service, request.model, origin)
+  const model = requireModel(service, request.model, exchange)
   return answerOnce(service, exchange, model, request, new ChatFace(service, model, request), {
     identity: { chat: body }, isStream: request.isStream, refuse: openaiRefusal,
   })

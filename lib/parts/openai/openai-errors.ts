@@ -13,8 +13,7 @@ import { formatJson } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { publicFailure, headersOf } from '../../floors/reply/reply.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
-import type { Origin } from '../../kernel/define/call.ts'
-import type { Refusal, Reply } from '../../kernel/http/message/exchange.ts'
+import type { Exchange, Refusal, Reply } from '../../kernel/http/message/exchange.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { ErrorForm, PublicFailure } from '../../floors/reply/reply.ts'
 
@@ -35,13 +34,15 @@ const INVALID_PROMPT = 'invalid_prompt'
 const DO_NOT_RETRY = { headers: ['x-should-retry', 'false'] }
 
 /** The agent or group that is named as `model`. Throws `Fault('not-found')`, or `Fault('forbidden')`. */
-export function requireModel({ catalog }: Service, id: string, origin: Origin): Agent | Group {
+export function requireModel(
+  { catalog }: Service, id: string, { origin, basePath }: Exchange,
+): Agent | Group {
   const agent = isName(id) ? catalog.runnable(id) : undefined
   if (agent !== undefined) {
     requireScopes(origin, agent.scopes)
     return agent
   }
-  const remedy = 'GET /v1/models lists those there are'
+  const remedy = `GET ${basePath}/v1/models lists those there are`
   const detail = { param: 'model', code: 'model_not_found' }
   throw new Fault('not-found', `The model '${id.slice(0, 60)}' does not exist; ${remedy}`, detail)
 }

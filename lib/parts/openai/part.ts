@@ -54,7 +54,9 @@ function chatEndpoints(service: Service): readonly Endpoint[] {
     }, openaiErrors),
     endpoint(service, {
       method: 'GET', path: '/v1/models/{agent}', describe: describedBy('GET', 'model'), isOffered,
-      work: ({ params, origin }) => json(modelOf(requireModel(service, params.get('agent') ?? '', origin))),
+      work: (exchange) => (
+        json(modelOf(requireModel(service, exchange.params.get('agent') ?? '', exchange)))
+      ),
     }, openaiErrors),
     endpoint(service, {
       method: 'POST', path: '/v1/chat/completions', accepts: [JSON_TYPE],

@@ -225,12 +225,12 @@ test('a protocol is listed once, and only where something of it is served', asyn
       probe({ name: 'one', protocol: 'probes' }), probe({ name: 'two', protocol: 'probes' }),
       probe({ name: 'three' }), { name: 'idle', protocol: 'idle', open: () => ({}) },
     ],
-    absent: (served, mountPath) => new Map([['/soap', `Here is ${served.join()} below ${mountPath}`]]),
+    absent: (served) => new Map([['/soap', `Here is ${served.join()}`]]),
   })
   assert.deepEqual(server.protocols, ['probes'])
   const missing = await server.fetch(request('/team/soap'))
   assert.equal(missing.status, 404)
-  assert.match(String((await jsonOf(missing))['detail']), /Here is probes below \/team/)
+  assert.match(String((await jsonOf(missing))['detail']), /^Here is probes; GET \/team\/health lists where$/)
 })
 
 test('what cannot serve what there is ends with its sentence, and what is open already is released', () => {

@@ -228,7 +228,7 @@ const refused: readonly (readonly [
   what: string, members: unknown, param: string | undefined, sentence: RegExp,
 ])[] = [
   ['no object', 'hi', undefined, /must be a JSON object with "model" and "messages"/],
-  ['no model', { model: undefined }, 'model', /id of an agent; GET \/v1\/models/],
+  ['no model', { model: undefined }, 'model', /id of an agent; the list of models has them/],
   ['an empty model', { model: '' }, 'model', /id of an agent/],
   ['no messages', { messages: undefined }, 'messages', /list of at least one/],
   ['an empty list', { messages: [] }, 'messages', /list of at least one/],

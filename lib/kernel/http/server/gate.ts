@@ -35,9 +35,9 @@ export interface ServerState {
 export interface GateOptions extends RequestOptions {
   readonly router: Routing
   readonly state: Readonly<ServerState>
-  /** The path whose GET lists what is served. */
+  /** The path whose GET lists what is served, below where that is. */
   readonly listing: string
-  /** Sentences for paths of protocols that are not served. */
+  /** Beginnings of sentences for paths of protocols that are not served. */
   readonly absent?: ReadonlyMap<string, string>
   readonly budget: BodyBudget
   readonly limits: KernelLimits
@@ -59,7 +59,6 @@ const none: readonly string[] = Object.freeze([])
 
 export function createGate(options: GateOptions): Gate {
   const { router, guard, limits, listing, log, mountPath, rateLimits, state } = options
-  const nothing = `There is nothing at this path; GET ${listing} lists what is`
   const failures = new FailedIdentifications(limits.maxFailedIdentifications, log)
   const seldom = minutely()
 
@@ -146,7 +145,10 @@ export function createGate(options: GateOptions): Gate {
     const { endpoint } = match
     if (endpoint === undefined) {
       const methods = match.allowed.join(', ')
-      const absent = options.absent?.get(withoutSlash(request.path))
+      const known = options.absent?.get(withoutSlash(request.path))
+      const lists = `GET ${request.basePath}${listing} lists`
+      const absent = known === undefined ? undefined : `${known}; ${lists} where`
+      const nothing = `There is nothing at this path; ${lists} what is`
       if (methods === '') return refuseRequest(request, 404, absent ?? nothing)
       const answers = `This path answers ${methods}`
       const detail = absent === undefined ? answers : `${answers}: ${absent}`

@@ -123,7 +123,7 @@ function previousIn({ previous_response_id: id }: ResponseItem): string | undefi
 
 function modelIn({ model }: ResponseItem): string {
   if (typeof model === 'string' && model !== '') return model
-  throw wrongMember('model', 'must be the id of an agent; GET /v1/models lists them')
+  throw wrongMember('model', 'must be the id of an agent; the list of models has them')
 }
 
 function requireInstructions({ instructions }: ResponseItem): void {

@@ -47,7 +47,7 @@ import type { AskedItems, ResponseTurn } from './response-run.ts'
 export function createResponse(service: Service, exchange: Exchange, seal: Seal): MaybePromise<Reply> {
   const { body, origin } = exchange
   const request = decodeRequest(valueIn(body, service))
-  const agent = requireModel(service, request.model, origin)
+  const agent = requireModel(service, request.model, exchange)
   const { isBackground, isStream } = request
   const work = {
     identity: { responses: body }, isStream: isStream && !isBackground, refuse: openaiRefusal,
@@ -117,10 +117,11 @@ function askedItems(
 
 /** Answers with a conversation as one item. No model is asked. Rejects with a `Fault`. */
 export async function compactResponse(
-  service: Service, { body, origin }: Exchange, seal: Seal,
+  service: Service, exchange: Exchange, seal: Seal,
 ): Promise<Reply> {
+  const { body, origin } = exchange
   const request = decodeCompaction(valueIn(body, service))
-  requireModel(service, request.model, origin)
+  requireModel(service, request.model, exchange)
   const owner = origin.principal.id
   const { before, input } = await askedItems(service, owner, request)
   const items = readableItems(before, input, new CompactionReader(seal, owner, service.limits))
