@@ -179,16 +179,18 @@ interface PlacedItem { readonly item: ResponseItem; readonly at: string }
 function placedItems(
   before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
 ): readonly PlacedItem[] {
-  const opened = (item: ResponseItem, at: string): readonly ResponseItem[] => (
-    item['type'] === 'compaction' ? reader.open(item, at) : [item]
-  )
-  const placed = (items: readonly ResponseItem[], at: string): readonly PlacedItem[] => (
-    items.map((item) => ({ item, at }))
-  )
-  const later = input.map((item, index) => placed(opened(item, `input[${index}]`), `input[${index}]`)).flat()
-  if (before.length === 0) return later
-  const earlier = withCalls(before.flatMap((item) => opened(item, BEFORE)))
-  return [...placed(earlier, BEFORE), ...later]
+  const placed: PlacedItem[] = []
+  const place = (item: ResponseItem, at: string): void => { placed.push({ item, at }) }
+  if (before.length > 0) {
+    const opened = before.flatMap((item) => item['type'] === 'compaction' ? reader.open(item, BEFORE) : item)
+    for (const item of withCalls(opened)) place(item, BEFORE)
+  }
+  input.forEach((item, index) => {
+    const at = `input[${index}]`
+    if (item['type'] !== 'compaction') place(item, at)
+    else for (const one of reader.open(item, at)) place(one, at)
+  })
+  return placed
 }
 
 /** Without the outputs whose calls are not kept any more. */
