@@ -128,7 +128,9 @@ function isGenerator(output: unknown): output is AsyncIterable<unknown> {
 
 /** Whether it has to be looked at by who knows other frameworks: most answers of authors need not. */
 function mayBeForeign(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || isContent(value)) return false
+  if (typeof value !== 'object' || value === null) return false
+  if (isAsyncIterable(value) || isIterable(value)) return true
+  if (isContent(value)) return false
   const names = Object.keys(value)
   return names.length === 0 || !names.every((name) => answerMembers.has(name)) || !isPlain(value)
 }

@@ -114,6 +114,18 @@ test('what knows other frameworks is loaded with the first value that may be the
   })
 })
 
+test('a stream may have members of ours, before anything of another framework came', async () => {
+  const stream = { async* [Symbol.asyncIterator]() { yield* ['a', 'b'] } }
+  const list = { * [Symbol.iterator]() { yield* ['a', 'b'] } }
+  for (const pieces of [stream, list]) {
+    for (const own of [{}, { text: 'x' }, { type: 'text', text: 'x' }]) {
+      const results = new Later(async () => ({ shapeOf: () => undefined, streamFlaw: () => undefined }))
+      const answer = await answerOf({ ...own, ...pieces }, callOf(), 1_000, { ...noAdapters, results })
+      assert.equal(answer.text, 'ab')
+    }
+  }
+})
+
 test('each piece is emitted before the next is asked for', async () => {
   const told: string[] = []
   async function* pieces(): AsyncGenerator<string> {
