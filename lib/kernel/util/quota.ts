@@ -19,35 +19,50 @@ const made = diagnostics.channel('triport:quota')
 /** Who asks for something. All that one caller holds is counted together: the text is always the same. */
 export interface Asker { readonly caller: string }
 
-/** What one lifetime holds of one quota. */
+/**
+ * What one lifetime holds of one quota.
+ *
+ * Its members are written by its constructor: as fields of a class that so many extend, each of which has a
+ * shape of its own, they would take the engine ten times as long.
+ */
 export abstract class Lease implements LinkedMember<Lease>, Asker {
   /** How much is held now; only the quota writes it, and the members below. */
-  amount = 0
-  quota: Quota | undefined = undefined
-  previous: Lease | undefined = undefined
-  next: Lease | undefined = undefined
-  #users = 1
-  #isEnded = false
+  declare amount: number
+  declare quota: Quota | undefined
+  declare previous: Lease | undefined
+  declare next: Lease | undefined
+  /** Only the lease writes these. */
+  declare users: number
+  declare isEnded: boolean
+
+  constructor() {
+    this.amount = 0
+    this.quota = undefined
+    this.previous = undefined
+    this.next = undefined
+    this.users = 1
+    this.isEnded = false
+  }
 
   abstract readonly caller: string
 
   /** Whether nothing is held any more, and nothing can be taken. */
-  get isClosed(): boolean { return this.#users === 0 }
+  get isClosed(): boolean { return this.users === 0 }
 
   /** Keeps it open after its end until `release`, once for each call: a run may outlive its request. */
   retain(): void {
-    if (!this.isClosed) this.#users++
+    if (!this.isClosed) this.users++
   }
 
   release(): void {
-    if (this.isClosed || --this.#users > 0) return
+    if (this.isClosed || --this.users > 0) return
     this.quota?.add(this, -this.amount)
   }
 
   /** Its lifetime has ended. Called again, it does nothing. */
   close(): void {
-    if (this.#isEnded) return
-    this.#isEnded = true
+    if (this.isEnded) return
+    this.isEnded = true
     this.release()
   }
 }
