@@ -299,6 +299,30 @@ function wide(path: string, lines: readonly string[]): readonly string[] {
   ))
 }
 
+/** Classes that may extend one with fields: of more, the engine sets each field in ten times the time. */
+const MAX_HEIRS = 4
+
+const FIELD = /^ {2}(?!declare )(?:override )?(?:readonly )?(#?\w+)\??(?:: [^(]+)?(?: = .*)?$/gm
+
+/** Fields of classes that many extend. */
+function sharedFields(files: readonly SourceFile[]): readonly string[] {
+  const sources = files.filter(({ path }) => path.startsWith('lib/'))
+  const heirs = new Map<string, number>()
+  for (const { text } of sources) {
+    for (const [, base = ''] of text.matchAll(/^(?:export )?(?:abstract )?class .*?\bextends (\w+)/gm)) {
+      heirs.set(base, (heirs.get(base) ?? 0) + 1)
+    }
+  }
+  return sources.flatMap(({ path, text }) => (
+    [...text.matchAll(/^(?:export )?(?:abstract )?class (\w+)[^]*?^}/gm)].flatMap(([body, name = '']) => {
+      if ((heirs.get(name) ?? 0) <= MAX_HEIRS) return []
+      return Array.from(body.matchAll(FIELD), ([, field]) => (
+        `${path} has the field ${field} in ${name}, which many extend`
+      ))
+    })
+  ))
+}
+
 /** Everything that breaks the plan of the house, a sentence each. */
 function violations(files: readonly SourceFile[]): readonly string[] {
   return [...files.flatMap(({ path, text }) => {
@@ -314,7 +338,7 @@ function violations(files: readonly SourceFile[]): readonly string[] {
       ...importsOf(text).flatMap((one) => objection(path, one) ?? []), ...isLong,
       ...wide(path, lines), ...realms(path, lines), ...raw(path, lines), ...strangeNames(path, lines),
     ]
-  }), ...circles(files), ...namesakes(files), ...crowded(files)]
+  }), ...circles(files), ...namesakes(files), ...crowded(files), ...sharedFields(files)]
 }
 
 /** Its files of code. What begins with a dot other tests make and take away, packages their installer. */
@@ -463,6 +487,18 @@ const fine: readonly (readonly [path: string, text: string])[] = [
   ['bench/a.js', `import { createServer } from 'node:http'\n// ${'a'.repeat(107)}\n`],
   ['test/fixtures/mcp/2025-11-25/a.json', ''],
 ]
+
+test('the check of the plan finds fields of a class that many extend', () => {
+  const base = `export abstract class Base {\n  a = 1\n  readonly #b: A | undefined\n  declare c: number\n`
+    + `  abstract readonly d: number\n\n  constructor() {\n    this.c = 1\n  }\n}\n`
+  const heirs = ['A', 'B', 'C', 'D', 'E'].map((name) => `class ${name} extends Base {\n  e = 1\n}\n`)
+  const path = 'lib/kernel/run/a.ts'
+  assert.deepEqual(violations([{ path, text: base + heirs.slice(1).join('') }]), [])
+  assert.deepEqual(violations([{ path, text: base + heirs.join('') }]), [
+    `${path} has the field a in Base, which many extend`,
+    `${path} has the field #b in Base, which many extend`,
+  ])
+})
 
 test('the check of the plan lets through what is allowed', () => {
   for (const [path, text] of fine) assert.deepEqual(violations([{ path, text }]), [])

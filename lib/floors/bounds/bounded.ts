@@ -27,9 +27,16 @@ export const LEASED = 2
 export type Hold = typeof FLEETING | typeof KEPT | typeof LEASED
 const ALL: readonly Hold[] = [LEASED, KEPT, FLEETING]
 
-/** What is in a bounded map, which alone writes the members. `T` is the class that extends this one. */
-export class BoundedEntry<T extends LinkedMember<T>> implements Indexed<T>, LinkedMember<T>, Aging {
+/** What can be in a bounded map: it has a slot, which is made with it. */
+export interface Slotted<T> { readonly slot: Slot<T> }
+
+/**
+ * Where something stands in a bounded map, which alone writes the members. It is no class to extend: the
+ * engine takes ten times as long to make objects of many shapes in one place.
+ */
+export class Slot<T> implements Indexed<Slot<T>>, LinkedMember<Slot<T>>, Aging {
   readonly id: string
+  readonly of: T
   bytes = 0
   hold: Hold = FLEETING
   /** In whole monotonic milliseconds. */
@@ -37,24 +44,27 @@ export class BoundedEntry<T extends LinkedMember<T>> implements Indexed<T>, Link
   until = 0
   /** Undefined while it is in no map. */
   holder: Holder<T> | undefined = undefined
-  previous: T | undefined = undefined
-  next: T | undefined = undefined
+  previous: Slot<T> | undefined = undefined
+  next: Slot<T> | undefined = undefined
   earlier: Aging = this
   later: Aging = this
   hash = 0
-  chained: T | undefined = undefined
+  chained: Slot<T> | undefined = undefined
 
-  /** `id`: what it is found by; '' for one that is not looked up. */
-  constructor(id: string) {
+  /** `id`: what it is found by; '' for one that is not looked up. `of`: what has it. */
+  constructor(id: string, of: T) {
     this.id = id
+    this.of = of
   }
 
   /** Whether its time is over. */
   hasExpired(now: number): boolean { return this.until !== 0 && this.until <= now }
 }
 
+type SlotList<T> = LinkedList<Slot<T>>
+
 /** What one owner holds; of each list the entry that was used longest ago is the first. */
-export class Holder<T extends LinkedMember<T>> implements Indexed<Holder<T>> {
+export class Holder<T> implements Indexed<Holder<T>> {
   /** The owner. */
   readonly id: string
   hash = 0
@@ -65,15 +75,15 @@ export class Holder<T extends LinkedMember<T>> implements Indexed<Holder<T>> {
   changedAt = 0
   readonly byCount: Rank<Holder<T>> = new Rank(this)
   readonly byBytes: Rank<Holder<T>> = new Rank(this)
-  readonly lists: readonly [fleeting: LinkedList<T>, kept: LinkedList<T>, leased: LinkedList<T>]
+  readonly lists: readonly [fleeting: SlotList<T>, kept: SlotList<T>, leased: SlotList<T>]
 
-  constructor(owner: string, lists: Holder<T>['lists']) {
+  constructor(owner: string) {
     this.id = owner
-    this.lists = lists
+    this.lists = [new LinkedList(), new LinkedList(), new LinkedList()]
   }
 
-  /** The entry that makes room first. */
-  get oldest(): T | undefined { return this.lists[FLEETING].first ?? this.lists[KEPT].first }
+  /** The one that makes room first. */
+  get oldest(): Slot<T> | undefined { return this.lists[FLEETING].first ?? this.lists[KEPT].first }
 }
 
 export interface Bounds { readonly maxCount: number; readonly maxBytes: number }
@@ -92,14 +102,14 @@ export interface BoundedEvents<T> {
   readonly mayGo?: (entry: T) => boolean
 }
 
-export class Bounded<T extends BoundedEntry<T>> {
+export class Bounded<T extends Slotted<T>> {
   readonly #bounds: Bounds
   readonly #events: BoundedEvents<T>
-  readonly #byId = new StringIndex<T>()
+  readonly #byId = new StringIndex<Slot<T>>()
   readonly #holders = new StringIndex<Holder<T>>()
   readonly #byCount = new Ranking<Holder<T>>()
   readonly #byBytes = new Ranking<Holder<T>>()
-  readonly #generations = new Generations<T>()
+  readonly #generations = new Generations<Slot<T>>()
   /** From the first time that there is too much. */
   #isRanked = false
   #changes = 0
@@ -123,14 +133,17 @@ export class Bounded<T extends BoundedEntry<T>> {
    */
   get(id: string, owner?: string): T | undefined {
     const found = this.#byId.get(id, owner === undefined ? undefined : ({ holder }) => holder?.id === owner)
-    if (found === undefined || !found.hasExpired(monotonic())) return found
+    if (found === undefined) return undefined
+    if (!found.hasExpired(monotonic())) return found.of
     this.#evict(found)
     return undefined
   }
 
   /** All, owner by owner, the first used first. The one that was given last may leave meanwhile. */
   * values(): Generator<T> {
-    for (const { lists } of this.#holders) for (const hold of ALL) yield* lists[hold]
+    for (const { lists } of this.#holders) {
+      for (const hold of ALL) for (const { of } of lists[hold]) yield of
+    }
   }
 
   /**
@@ -141,10 +154,10 @@ export class Bounded<T extends BoundedEntry<T>> {
     const lists = this.#holders.get(owner)?.lists
     if (lists === undefined) return
     for (const hold of holds.length > 0 ? holds : ALL) {
-      for (let entry = lists[hold].last; entry !== undefined;) {
-        const { previous } = entry
-        yield entry
-        entry = previous
+      for (let slot = lists[hold].last; slot !== undefined;) {
+        const { previous } = slot
+        yield slot.of
+        slot = previous
       }
     }
   }
@@ -153,11 +166,11 @@ export class Bounded<T extends BoundedEntry<T>> {
    * Adds an entry, under an id that is free, for so many milliseconds. What has expired goes, and others make
    * room. False, and it is not added, where there is none.
    */
-  add(owner: string, entry: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
+  add(owner: string, { slot }: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
     if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
-    const holder = this.#put(owner, entry, bytes, hold, keepMs)
-    if (!this.#isOver || this.#fits(entry, holder)) return true
-    this.remove(entry)
+    const holder = this.#put(owner, slot, bytes, hold, keepMs)
+    if (!this.#isOver || this.#fits(slot, holder)) return true
+    this.#remove(slot)
     return false
   }
 
@@ -165,25 +178,22 @@ export class Bounded<T extends BoundedEntry<T>> {
    * Adds an entry that is in use, and so is there whether or not there is room: it counts, and `isTooMuch`
    * tells.
    */
-  lease(owner: string, entry: T, bytes: number): void {
-    const holder = this.#put(owner, entry, bytes, LEASED, Infinity)
-    if (this.#isOver) this.#fits(entry, holder)
+  lease(owner: string, { slot }: T, bytes: number): void {
+    const holder = this.#put(owner, slot, bytes, LEASED, Infinity)
+    if (this.#isOver) this.#fits(slot, holder)
   }
 
-  #put(owner: string, entry: T, bytes: number, hold: Hold, keepMs: number): Holder<T> {
+  #put(owner: string, slot: Slot<T>, bytes: number, hold: Hold, keepMs: number): Holder<T> {
     const now = monotonic()
     this.#expire(now)
-    entry.bytes = bytes
+    slot.bytes = bytes
     let holder = this.#holders.get(owner)
-    if (holder === undefined) {
-      holder = new Holder<T>(owner, [new LinkedList(), new LinkedList(), new LinkedList()])
-      this.#holders.add(holder)
-    }
-    entry.holder = holder
-    entry.hold = hold
-    if (entry.id !== '') this.#byId.add(entry)
-    this.#enter(holder, entry)
-    this.#age(entry, keepMs, now)
+    if (holder === undefined) this.#holders.add(holder = new Holder<T>(owner))
+    slot.holder = holder
+    slot.hold = hold
+    if (slot.id !== '') this.#byId.add(slot)
+    this.#enter(holder, slot)
+    this.#age(slot, keepMs, now)
     this.#account(holder, 1, bytes)
     return holder
   }
@@ -192,28 +202,27 @@ export class Bounded<T extends BoundedEntry<T>> {
    * An entry was used, and is held like that for so many milliseconds from now on: the owner's others of that
    * kind go before it.
    */
-  use(entry: T, hold: Hold, keepMs: number = Infinity): void {
-    const { holder } = entry
+  use({ slot }: T, hold: Hold, keepMs: number = Infinity): void {
+    const { holder } = slot
     if (holder === undefined) return
-    this.#move(holder, entry, hold)
-    this.#age(entry, keepMs, monotonic())
-    this.#rank(holder)
+    this.#move(holder, slot, hold)
+    this.#age(slot, keepMs, monotonic())
   }
 
   /**
    * An entry has so many bytes now; others make room where it has grown. False where there is not enough:
    * then it has its new size all the same, and has to be resized back.
    */
-  resize(entry: T, bytes: number): boolean {
-    const { holder, bytes: before } = entry
+  resize({ slot }: T, bytes: number): boolean {
+    const { holder, bytes: before } = slot
     if (holder === undefined) return true
-    entry.bytes = bytes
+    slot.bytes = bytes
     this.#account(holder, 0, bytes - before)
-    return bytes <= before || !this.#isOver || this.#fits(entry, holder)
+    return bytes <= before || !this.#isOver || this.#fits(slot, holder)
   }
 
   /** Whether no one can make room for what the owner of an entry holds, or it found none at all. */
-  isTooMuch({ holder }: T): boolean {
+  isTooMuch({ slot: { holder } }: T): boolean {
     return holder === undefined ? this.#isOver : this.#isTooMuchFor(holder)
   }
 
@@ -222,14 +231,18 @@ export class Bounded<T extends BoundedEntry<T>> {
     this.#makeRoom(undefined)
   }
 
-  remove(entry: T): void {
-    const { holder } = entry
+  remove({ slot }: T): void {
+    this.#remove(slot)
+  }
+
+  #remove(slot: Slot<T>): void {
+    const { holder } = slot
     if (holder === undefined) return
-    if (entry.id !== '') this.#byId.remove(entry)
-    this.#leave(holder, entry)
-    this.#generations.leave(entry)
-    entry.holder = undefined
-    this.#account(holder, -1, -entry.bytes)
+    if (slot.id !== '') this.#byId.remove(slot)
+    this.#leave(holder, slot)
+    this.#generations.leave(slot)
+    slot.holder = undefined
+    this.#account(holder, -1, -slot.bytes)
     if (holder.count === 0) this.#holders.remove(holder)
   }
 
@@ -239,17 +252,17 @@ export class Bounded<T extends BoundedEntry<T>> {
   }
 
   #expire(now: number): void {
-    let entry = this.#generations.expired(now)
-    for (; entry !== undefined; entry = this.#generations.expired(now)) this.#evict(entry)
+    let slot = this.#generations.expired(now)
+    for (; slot !== undefined; slot = this.#generations.expired(now)) this.#evict(slot)
   }
 
   /** What goes first where bytes are short, or where the number is. */
-  #next(isHeavy: boolean): T | undefined {
+  #next(isHeavy: boolean): Slot<T> | undefined {
     const ranking = isHeavy ? this.#byBytes : this.#byCount
     const { mayGo } = this.#events
     if (mayGo === undefined) return ranking.largest?.oldest
     for (const { lists: [fleeting, kept] } of ranking.largestFirst()) {
-      for (const list of [fleeting, kept]) for (const entry of list) if (mayGo(entry)) return entry
+      for (const list of [fleeting, kept]) for (const slot of list) if (mayGo(slot.of)) return slot
     }
     return undefined
   }
@@ -257,16 +270,13 @@ export class Bounded<T extends BoundedEntry<T>> {
   get #isHeavy(): boolean { return this.#bytes > this.#bounds.maxBytes }
   get #isOver(): boolean { return this.#count > this.#bounds.maxCount || this.#isHeavy }
 
-  /** Makes room for an entry that has come or grown. */
-  #fits(entry: T, holder: Holder<T>): boolean {
-    const { hold } = entry
-    // Meanwhile it goes last, or not at all; afterwards it is the one that was used last.
-    this.#move(holder, entry, this.#events.trim === undefined ? LEASED : KEPT)
-    this.#rank(holder)
-    this.#makeRoom(entry)
-    if (entry.holder === undefined) return false
-    this.#move(holder, entry, hold)
-    this.#rank(holder)
+  /** Makes room for what has come or grown, which is the one that was used last from now on. */
+  #fits(slot: Slot<T>, holder: Holder<T>): boolean {
+    const { hold } = slot
+    this.#makeRoom(slot)
+    if (slot.holder === undefined) return false
+    if (holder.lists[hold].last === slot) this.#rank(holder)
+    else this.#move(holder, slot, hold)
     return !this.#isTooMuchFor(holder)
   }
 
@@ -281,43 +291,55 @@ export class Bounded<T extends BoundedEntry<T>> {
       || bytes > maxBytes / this.#holders.size
   }
 
-  /** Who holds most of what is short gives up what it has not used for longest; of `entry` itself a part. */
-  #makeRoom(entry: T | undefined): void {
+  /**
+   * Who holds most of what is short gives up what it has not used for longest. `newest` goes last of all that
+   * its owner has: a part of it, or not at all.
+   */
+  #makeRoom(newest: Slot<T> | undefined): void {
     if (!this.#isRanked && this.#isOver) this.#rankAll()
+    const { trim } = this.#events
+    let isLast = false
     while (this.#isOver) {
       const isHeavy = this.#isHeavy
       const next = this.#next(isHeavy)
       if (next === undefined) return
-      if (isHeavy && next === entry) this.#shrink(entry)
-      else this.#evict(next)
+      if (next !== newest || (isLast && !isHeavy)) {
+        this.#evict(next)
+      } else if (!isLast) {
+        isLast = true
+        this.#move(next.holder!, next, trim === undefined ? LEASED : KEPT)
+      } else if (next.bytes > 0) {
+        const gone = trim!(next.of)
+        next.bytes -= gone
+        this.#account(next.holder!, 0, -gone)
+      } else {
+        // All else is leased.
+        return
+      }
     }
   }
 
-  #shrink(entry: T): void {
-    const gone = this.#events.trim!(entry)
-    entry.bytes -= gone
-    this.#account(entry.holder!, 0, -gone)
+  #evict(slot: Slot<T>): void {
+    this.#remove(slot)
+    this.#events.onEvict?.(slot.of)
   }
 
-  #evict(entry: T): void {
-    this.remove(entry)
-    this.#events.onEvict?.(entry)
+  /** To the end of a list. */
+  #move(holder: Holder<T>, slot: Slot<T>, hold: Hold): void {
+    this.#leave(holder, slot)
+    slot.hold = hold
+    this.#enter(holder, slot)
+    this.#rank(holder)
   }
 
-  #move(holder: Holder<T>, entry: T, hold: Hold): void {
-    this.#leave(holder, entry)
-    entry.hold = hold
-    this.#enter(holder, entry)
+  #enter({ lists }: Holder<T>, slot: Slot<T>): void {
+    lists[slot.hold].add(slot)
+    if (slot.hold === LEASED) this.#leased += 1
   }
 
-  #enter({ lists }: Holder<T>, entry: T): void {
-    lists[entry.hold].add(entry)
-    if (entry.hold === LEASED) this.#leased += 1
-  }
-
-  #leave({ lists }: Holder<T>, entry: T): void {
-    lists[entry.hold].remove(entry)
-    if (entry.hold === LEASED) this.#leased -= 1
+  #leave({ lists }: Holder<T>, slot: Slot<T>): void {
+    lists[slot.hold].remove(slot)
+    if (slot.hold === LEASED) this.#leased -= 1
   }
 
   #account(holder: Holder<T>, count: number, bytes: number): void {
@@ -350,9 +372,9 @@ export class Bounded<T extends BoundedEntry<T>> {
   }
 
   /** Its time begins now. */
-  #age(entry: T, keepMs: number, now: number): void {
-    entry.usedAt = now
-    this.#generations.leave(entry)
-    if (keepMs !== Infinity) this.#generations.add(entry, keepMs, now)
+  #age(slot: Slot<T>, keepMs: number, now: number): void {
+    slot.usedAt = now
+    this.#generations.leave(slot)
+    if (keepMs !== Infinity) this.#generations.add(slot, keepMs, now)
   }
 }

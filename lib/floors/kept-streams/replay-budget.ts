@@ -1,11 +1,12 @@
 /** The memory of streams that are kept for clients that come back. */
-import { Bounded, BoundedEntry, KEPT } from '../bounds/bounded.ts'
+import { Bounded, KEPT } from '../bounds/bounded.ts'
+import type { Slotted } from '../bounds/bounded.ts'
 
 /** A stream that outlives its connection; its bytes are those of what is kept of it. */
-export abstract class KeptStream extends BoundedEntry<KeptStream> {
-  abstract readonly caller: string
+export interface KeptStream extends Slotted<KeptStream> {
+  readonly caller: string
   /** Keeps nothing any more. */
-  abstract forget(): void
+  forget(): void
 }
 
 /** What all streams of one protocol keep together. Those that have ended make room; the others do not. */
@@ -16,13 +17,13 @@ export class ReplayBudget extends Bounded<KeptStream> {
 
   /** A stream that goes on keeps so many bytes, for which others make room as far as they can. */
   hold(stream: KeptStream, bytes: number): void {
-    if (stream.holder === undefined) this.lease(stream.caller, stream, bytes)
+    if (stream.slot.holder === undefined) this.lease(stream.caller, stream, bytes)
     else this.resize(stream, bytes)
   }
 
   ended(stream: KeptStream): void {
     // One without events has nothing to give, and would stay for ever.
-    if (stream.bytes > 0) this.use(stream, KEPT)
+    if (stream.slot.bytes > 0) this.use(stream, KEPT)
     else this.remove(stream)
   }
 }

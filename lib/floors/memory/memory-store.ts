@@ -9,10 +9,11 @@ import { checkOptionsOf, mustBe } from '../../kernel/define/validate.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
 import { monotonic } from '../../kernel/util/clock.ts'
 import { total } from '../../kernel/util/memory.ts'
-import { Bounded, BoundedEntry, KEPT, LEASED } from '../bounds/bounded.ts'
+import { Bounded, KEPT, LEASED, Slot } from '../bounds/bounded.ts'
 import { measure, notify, notifyAll, requireKey } from './common.ts'
 import type { Checks } from '../../kernel/define/validate.ts'
 import type { Entry, Keep, Store, StoreKey } from '../../kernel/store/store.ts'
+import type { Slotted } from '../bounds/bounded.ts'
 import type { NumberedSubscriber } from './common.ts'
 
 /** A store that answers at once. */
@@ -98,14 +99,15 @@ export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
 }
 
 /** The server's own, and what is kept for ever where others share the memory, is leased: it never goes. */
-class KeptEntry extends BoundedEntry<KeptEntry> implements Entry {
+class KeptEntry implements Entry, Slotted<KeptEntry> {
+  readonly slot: Slot<KeptEntry>
   readonly collection: string
   readonly key: string
   readonly value: string
   readonly version: number
 
   constructor(id: string, { collection, key }: StoreKey, value: string, version: number) {
-    super(id)
+    this.slot = new Slot(id, this)
     this.collection = collection
     this.key = key
     this.value = value
@@ -164,7 +166,7 @@ function memoryEntries(
     const found: Entry[] = []
     if (limit <= 0) return found
     for (const entry of newestFirst(entries.of(owner, KEPT), entries.of(owner, LEASED))) {
-      if (entry.collection !== collection || entry.version >= before || entry.hasExpired(now)) continue
+      if (entry.collection !== collection || entry.version >= before || entry.slot.hasExpired(now)) continue
       if (found.push(shown(entry)) >= limit) break
     }
     return found
@@ -172,9 +174,9 @@ function memoryEntries(
 
   /** Throws `Fault('busy')` where there would be no room even if all went that can. */
   function requireRoom(bytes: number, before: KeptEntry | undefined): void {
-    const isReplaced = before?.hold === LEASED
+    const isReplaced = before?.slot.hold === LEASED
     const count = entries.leased - (isReplaced ? 1 : 0) + 1
-    const sum = leasedBytes - (isReplaced ? before.bytes : 0) + bytes
+    const sum = leasedBytes - (isReplaced ? before.slot.bytes : 0) + bytes
     if (count <= maxEntries && sum <= maxBytes) return
     throw new Fault('busy', 'The store is full of what may not go; try again later')
   }
@@ -184,7 +186,7 @@ function memoryEntries(
     gone(entry)
   }
 
-  function gone({ hold, bytes }: KeptEntry): void {
+  function gone({ slot: { hold, bytes } }: KeptEntry): void {
     if (hold === LEASED) leasedBytes -= bytes
   }
 }
@@ -222,13 +224,14 @@ function shown({ key, value, version }: KeptEntry): Entry {
 /** Numbers rise within a topic. */
 interface TopicEvent { readonly number: number; readonly text: string }
 
-class KeptEvent extends BoundedEntry<KeptEvent> implements TopicEvent {
+class KeptEvent implements TopicEvent, Slotted<KeptEvent> {
+  readonly slot: Slot<KeptEvent>
   readonly topic: Topic
   readonly number: number
   readonly text: string
 
   constructor(topic: Topic, number: number, text: string) {
-    super('')
+    this.slot = new Slot('', this)
     this.topic = topic
     this.number = number
     this.text = text
@@ -236,13 +239,18 @@ class KeptEvent extends BoundedEntry<KeptEvent> implements TopicEvent {
 }
 
 /** One topic; it is leased while it is followed. */
-class Topic extends BoundedEntry<Topic> {
+class Topic implements Slotted<Topic> {
+  readonly slot: Slot<Topic>
   readonly subscribers = new Set<NumberedSubscriber>()
   /** What not all subscribers have received. */
   readonly pending: TopicEvent[] = []
   lastNumber = 0
   keptEvents = 0
   isNotifying = false
+
+  constructor(name: string) {
+    this.slot = new Slot(name, this)
+  }
 }
 
 /**
@@ -253,7 +261,7 @@ export function memoryTopics(
 ): Pick<MemoryStore, 'publish' | 'follow'> & { readonly size: number } {
   const events = new Bounded<KeptEvent>({ maxCount: maxEvents, maxBytes: maxEventsBytes }, { onEvict: gone })
   const topics = new Bounded<Topic>({ maxCount: maxTopics, maxBytes: Infinity }, {
-    onEvict: ({ id }) => { for (const event of events.of(id)) drop(event) },
+    onEvict: ({ slot: { id } }) => { for (const event of events.of(id)) drop(event) },
   })
   return { publish, follow, get size() { return topics.count } }
 
@@ -270,7 +278,8 @@ export function memoryTopics(
       const event = new KeptEvent(topic, number, text)
       topic.keptEvents += 1
       events.add(name, event, bytes, KEPT, keep.ms)
-      while (event.holder !== undefined && topic.keptEvents > keep.events) drop(event.holder.oldest!)
+      const { slot } = event
+      while (slot.holder !== undefined && topic.keptEvents > keep.events) drop(slot.holder.oldest!.of)
       settle(topic)
     }
     if (topic.subscribers.size > 0) {
@@ -320,8 +329,8 @@ export function memoryTopics(
     const { isNotifying } = topic
     topic.isNotifying = true
     const now = monotonic()
-    const kept = [...events.of(topic.id)].reverse()
-    for (const event of kept) if (!event.hasExpired(now)) notify(subscriber, event.text)
+    const kept = [...events.of(topic.slot.id)].reverse()
+    for (const event of kept) if (!event.slot.hasExpired(now)) notify(subscriber, event.text)
     topic.isNotifying = isNotifying
     deliver(topic)
   }

@@ -6,15 +6,17 @@
  */
 import { addArtifact } from '../../kernel/define/artifact.ts'
 import { isPlainText, text } from '../../kernel/define/content.ts'
-import { BoundedEntry, LEASED } from '../bounds/bounded.ts'
+import { LEASED, Slot } from '../bounds/bounded.ts'
 import { isTerminal } from './task.ts'
 import type { Content } from '../../kernel/define/content.ts'
+import type { Slotted } from '../bounds/bounded.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskStatus, Watcher } from './task.ts'
 
 const none: readonly never[] = Object.freeze([])
 
 /** A task, here. Its members are written by the task table and the store of the tasks. */
-export class TaskRecord extends BoundedEntry<TaskRecord> {
+export class TaskRecord implements Slotted<TaskRecord> {
+  readonly slot: Slot<TaskRecord>
   /** Never changed in place. */
   watchers: readonly Watcher[] = none
   run: RunningTask | undefined
@@ -30,7 +32,7 @@ export class TaskRecord extends BoundedEntry<TaskRecord> {
   #aside = ''
 
   constructor(task: Task, run: RunningTask | undefined, version: number) {
-    super(task.id)
+    this.slot = new Slot(task.id, this)
     this.#task = task
     this.run = run
     this.version = version
@@ -47,11 +49,12 @@ export class TaskRecord extends BoundedEntry<TaskRecord> {
     this.#aside = ''
   }
 
-  get isHere(): boolean { return this.holder !== undefined }
+  get isHere(): boolean { return this.slot.holder !== undefined }
   /** It does not run, and may have to make room. */
-  get isIdle(): boolean { return this.hold !== LEASED }
+  get isIdle(): boolean { return this.slot.hold !== LEASED }
 
   // What no text changes, so that reading it joins nothing.
+  get id(): string { return this.#task.id }
   get owner(): string { return this.#task.owner }
   get status(): TaskStatus { return this.#task.status }
   get isTerminal(): boolean { return isTerminal(this.#task.status.state) }

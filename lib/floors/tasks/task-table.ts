@@ -63,7 +63,7 @@ export class TaskTable extends Bounded<TaskRecord> {
   }
 
   touch(record: TaskRecord): void {
-    this.use(record, record.hold, record.isIdle ? this.keepMs(record.task) : Infinity)
+    this.use(record, record.slot.hold, record.isIdle ? this.keepMs(record.task) : Infinity)
   }
 
   /** It does not run: from now on it may have to make room, and expires. */

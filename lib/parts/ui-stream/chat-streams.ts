@@ -4,10 +4,12 @@
  * kept, too.
  */
 import { timer } from '../../kernel/util/clock.ts'
-import { KeptStream, ReplayBudget } from '../../floors/kept-streams/replay-budget.ts'
+import { Slot } from '../../floors/bounds/bounded.ts'
+import { ReplayBudget } from '../../floors/kept-streams/replay-budget.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
 import type { Principal } from '../../kernel/define/principal.ts'
+import type { KeptStream } from '../../floors/kept-streams/replay-budget.ts'
 import type { Sink, Source } from '../../kernel/http/message/exchange.ts'
 import type { UiStreamLimits } from './limits.ts'
 
@@ -59,7 +61,8 @@ export function chatKey(agent: Agent | Group, chat: string, principal: Principal
 }
 
 /** Where the run of a chat writes. */
-export class ChatStream extends KeptStream implements Sink {
+export class ChatStream implements KeptStream, Sink {
+  readonly slot: Slot<KeptStream> = new Slot('', this)
   readonly #streams: ChatStreams
   readonly #chat: string
   /** Undefined after the end: it has the whole chat. */
@@ -78,7 +81,6 @@ export class ChatStream extends KeptStream implements Sink {
   #timer: NodeJS.Timeout | undefined
 
   constructor(streams: ChatStreams, chat: string, call: LiveCall, reader: Sink) {
-    super('')
     this.#streams = streams
     this.#chat = chat
     this.#call = call
@@ -167,7 +169,7 @@ export class ChatStream extends KeptStream implements Sink {
   }
 
   /** From now on it is for its readers alone. */
-  override forget(): void {
+  forget(): void {
     clearTimeout(this.#timer)
     this.#streams.remove(this.#chat, this)
     this.#isKept = false
@@ -196,7 +198,7 @@ export class ChatStream extends KeptStream implements Sink {
     this.#text = ''
     const packs = this.#packs ??= []
     packs.push(bytes)
-    budget.hold(this, (packs.length === 1 ? OWN_BYTES : this.bytes) + bytes.length)
-    if (this.bytes > limits.replayBytes || budget.isTooMuch(this)) this.forget()
+    budget.hold(this, (packs.length === 1 ? OWN_BYTES : this.slot.bytes) + bytes.length)
+    if (this.slot.bytes > limits.replayBytes || budget.isTooMuch(this)) this.forget()
   }
 }

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Bounded, BoundedEntry, FLEETING, KEPT, LEASED } from '../../../lib/floors/bounds/bounded.ts'
+import { Bounded, FLEETING, KEPT, LEASED, Slot } from '../../../lib/floors/bounds/bounded.ts'
 import { stepOf } from '../../../lib/floors/bounds/ranking.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import type { BoundedEvents, Hold } from '../../../lib/floors/bounds/bounded.ts'
+import type { BoundedEvents, Hold, Slotted } from '../../../lib/floors/bounds/bounded.ts'
 
-class Named extends BoundedEntry<Named> {}
+class Named implements Slotted<Named> {
+  readonly slot: Slot<Named>
+  readonly id: string
+
+  constructor(id: string) {
+    this.id = id
+    this.slot = new Slot(id, this)
+  }
+}
 
 interface Trial {
   readonly map: Bounded<Named>
@@ -118,7 +126,7 @@ test('what is leased does not make room; where nothing can, there is none', () =
   const a = add('ann', 'a', 1, LEASED)!
   const b = add('ann', 'b')!
   add('bob', 'c', 1, LEASED)
-  assert.deepEqual([evicted, b.holder], [['b'], undefined])
+  assert.deepEqual([evicted, b.slot.holder], [['b'], undefined])
   assert.equal(add('bob', 'd'), undefined)
   assert.deepEqual([map.count, map.leased, map.get('d')], [2, 2, undefined])
   map.use(a, KEPT)
@@ -193,7 +201,8 @@ test('who holds most and has nothing else trims what has grown, and pushes out n
   add('ann', 'a', 30)
   add('bob', 'b', 40)
   add('cat', 'c', 200)
-  assert.deepEqual([map.get('c')?.bytes, map.bytes, trimmed.length, evicted], [40, 70 + 40 - 40, 16, ['b']])
+  assert.equal(map.get('c')?.slot.bytes, 40)
+  assert.deepEqual([map.bytes, trimmed.length, evicted], [70 + 40 - 40, 16, ['b']])
   add('cat', 'c2', 35)
   assert.deepEqual([evicted, map.bytes], [['b', 'c'], 65])
 })
@@ -268,7 +277,7 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
     }
     let coming = ''
     let [gone, trimmed] = [0, 0]
-    const trim = ({ id, bytes }: Named): number => {
+    const trim = ({ id, slot: { bytes } }: Named): number => {
       assert.equal(id, coming)
       trimmed += 1
       const less = Math.min(bytes, cut!)
@@ -277,7 +286,7 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
     }
     const { map } = trialOf(maxCount, maxBytes, {
       ...cut !== undefined && { trim },
-      onEvict: ({ id, bytes }) => {
+      onEvict: ({ id, slot: { bytes } }) => {
         gone += 1
         const { owner, hold } = before.get(id)!
         assert.notEqual(hold, LEASED)
@@ -308,14 +317,14 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
         before.get(found.id)!.hold = hold
         map.use(found, hold)
       } else if (found !== undefined) {
-        const was = found.bytes
+        const was = found.slot.bytes
         before.get(found.id)!.bytes = bytes
         coming = found.id
         if (!map.resize(found, bytes)) {
           before.get(found.id)!.bytes = was
           map.resize(found, was)
         } else if (cut !== undefined) {
-          assert.equal(found.bytes, before.get(found.id)!.bytes)
+          assert.equal(found.slot.bytes, before.get(found.id)!.bytes)
         }
       } else {
         coming = `${round}`
@@ -340,10 +349,10 @@ test('among ten thousand owners of one entry each, each new one makes one leave'
 
 test('an entry in use that finds no room is there and counts all the same, and that is told', () => {
   const { map, evicted, add } = trialOf(Infinity, 100)
-  const old = add('ann', 'old', 60)!
+  add('ann', 'old', 60)
   const first = new Named('first')
   map.lease('ann', first, 90)
-  assert.deepEqual([evicted, old.holder, map.bytes, map.isTooMuch(first)], [['old'], undefined, 90, false])
+  assert.deepEqual([evicted, map.bytes, map.isTooMuch(first)], [['old'], 90, false])
   const second = new Named('second')
   map.lease('ann', second, 90)
   assert.deepEqual([map.bytes, map.count, map.isTooMuch(second), map.get('second')], [180, 2, true, second])

@@ -11,7 +11,7 @@ import { isRecord } from '../../../kernel/define/content.ts'
 import { HostLookups, hostLookups } from '../../../floors/outbound/host-lookups.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { IdleWaiters } from '../../../kernel/util/clock.ts'
-import { Bounded, BoundedEntry } from '../../../floors/bounds/bounded.ts'
+import { Bounded, Slot } from '../../../floors/bounds/bounded.ts'
 import { FairSlots } from '../../../floors/outbound/fair-slots.ts'
 import { total } from '../../../kernel/util/memory.ts'
 import { BEYOND, Quota } from '../../../kernel/util/quota.ts'
@@ -22,6 +22,7 @@ import { pushConfigBytes, PushConfigs } from './push-config.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushQueue } from './push-queue.ts'
 import { PushSender } from './push-sender.ts'
+import type { Slotted } from '../../../floors/bounds/bounded.ts'
 import type { Lookup } from '../../../floors/outbound/host-lookups.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { SharedProcesses } from '../../../floors/shared/shared.ts'
@@ -65,7 +66,8 @@ const HOOKED = { maxCount: 10_000, maxBytes: total(33_554_432) }
 const HOOKED_BYTES = 512
 
 /** A task of which something is posted: it runs here, or something waits for one of its configurations. */
-class HookedTask extends BoundedEntry<HookedTask> {
+class HookedTask implements Slotted<HookedTask> {
+  readonly slot: Slot<HookedTask>
   readonly task: OwnedTask
   /** By the ids of their configurations. */
   readonly queues: Map<string, PushQueue> = new Map()
@@ -75,7 +77,7 @@ class HookedTask extends BoundedEntry<HookedTask> {
   marks: readonly (KeptEvent | undefined)[] = []
 
   constructor({ owner, id }: OwnedTask) {
-    super(id)
+    this.slot = new Slot(id, this)
     this.task = { owner, id }
   }
 

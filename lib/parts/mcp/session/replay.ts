@@ -3,13 +3,13 @@
  * comes back gets what it missed, of this stream alone. Event ids are `<stream>-<number>`.
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { KeptStream } from '../../../floors/kept-streams/replay-budget.ts'
+import { Slot } from '../../../floors/bounds/bounded.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { randomId } from '../../../kernel/wire/random.ts'
 import { FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
-import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
+import type { KeptStream, ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { Sink, Source } from '../../../kernel/http/message/exchange.ts'
 import type { McpLimits } from '../options.ts'
 
@@ -24,7 +24,8 @@ interface KeptEvent {
 }
 
 /** One stream of a session, and the bytes of its events that are kept. */
-export class ReplayStream extends KeptStream {
+export class ReplayStream implements KeptStream {
+  readonly slot: Slot<KeptStream> = new Slot(randomId(12), this)
   readonly caller: string
   readonly #limits: McpLimits
   readonly #budget: ReplayBudget
@@ -45,7 +46,6 @@ export class ReplayStream extends KeptStream {
     owner: string, limits: McpLimits, budget: ReplayBudget, onEnded?: (stream: ReplayStream) => void,
     mark = '',
   ) {
-    super(randomId(12))
     this.caller = owner
     this.#mark = mark
     this.#limits = limits
@@ -58,6 +58,7 @@ export class ReplayStream extends KeptStream {
   /** Scopes that what is sent on it has needed. */
   needed: ReadonlySet<string> | undefined
 
+  get id(): string { return this.slot.id }
   get isAttached(): boolean { return this.#sink !== undefined }
   get isFinished(): boolean { return this.#isFinished }
   /** Whether a client reads it, or is about to. */
@@ -80,7 +81,7 @@ export class ReplayStream extends KeptStream {
     const text = formatEvent(message, undefined, `${this.id}-${number}${this.#mark}`)
     const bytes = Buffer.byteLength(text)
     this.#kept.push({ number, text, bytes, at: performance.now() })
-    this.#budget.hold(this, this.bytes + bytes)
+    this.#budget.hold(this, this.slot.bytes + bytes)
     // Until it has begun, what is kept is all there is.
     if (this.#hasBegun) this.#trim()
     if (this.#sink === undefined) return
@@ -150,9 +151,9 @@ export class ReplayStream extends KeptStream {
 
   get kept(): readonly Replayed[] { return this.#kept.map(({ number, text }) => [number, text]) }
 
-  override forget(): void {
+  forget(): void {
     this.#budget.remove(this)
-    this.bytes = 0
+    this.slot.bytes = 0
     this.#kept = []
   }
 
@@ -170,10 +171,10 @@ export class ReplayStream extends KeptStream {
     let drop = 0
     for (; drop < this.#kept.length; drop++) {
       const { at, bytes } = this.#kept[drop]!
-      const isFine = this.#kept.length - drop <= replayEvents && this.bytes <= replayBytes && at >= oldest
-        && !this.#budget.isTooMuch(this)
+      const isFine = this.#kept.length - drop <= replayEvents && this.slot.bytes <= replayBytes
+        && at >= oldest && !this.#budget.isTooMuch(this)
       if (isFine) break
-      this.#budget.hold(this, this.bytes - bytes)
+      this.#budget.hold(this, this.slot.bytes - bytes)
     }
     if (drop > 0) this.#kept = this.#kept.slice(drop)
   }

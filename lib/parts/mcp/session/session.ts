@@ -12,7 +12,7 @@ import { unable } from '../protocol/client.ts'
 import { Lease, Quota } from '../../../kernel/util/quota.ts'
 import { KeptStreams, streamMark } from './replay.ts'
 import { total } from '../../../kernel/util/memory.ts'
-import { Bounded, BoundedEntry, KEPT } from '../../../floors/bounds/bounded.ts'
+import { Bounded, KEPT, Slot } from '../../../floors/bounds/bounded.ts'
 import type { ClientInfo } from '../../../kernel/define/call.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
@@ -20,6 +20,7 @@ import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Reply } from '../../../kernel/http/message/exchange.ts'
 import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
+import type { Slotted } from '../../../floors/bounds/bounded.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { StreamReader, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
@@ -134,7 +135,8 @@ const nothing: readonly never[] = Object.freeze([])
  * One session. Ten thousand of them may be open, and the garbage collector reads every member of each: so
  * what most sessions never need is made when it is needed.
  */
-export class Session extends BoundedEntry<Session> implements Peer {
+export class Session implements Peer, Slotted<Session> {
+  readonly slot: Slot<Session>
   readonly owner: string
   revision: Revision
   abilities: ClientAbilities = unable
@@ -153,12 +155,13 @@ export class Session extends BoundedEntry<Session> implements Peer {
   readonly #terms: SessionTerms
 
   constructor(owner: string, revision: Revision, terms: SessionTerms, id: string = randomId(24)) {
-    super(id)
+    this.slot = new Slot(id, this)
     this.owner = owner
     this.revision = revision
     this.#terms = terms
   }
 
+  get id(): string { return this.slot.id }
   get session(): Session { return this }
 
   get workload(): Workload {
@@ -340,8 +343,8 @@ export class Sessions {
     this.#timer = setInterval(() => {
       const oldest = performance.now() - sessionIdleMs
       for (const session of this.all()) {
-        if (session.isBusy) session.usedAt = monotonic()
-        else if (session.usedAt < oldest) this.close(session)
+        if (session.isBusy) session.slot.usedAt = monotonic()
+        else if (session.slot.usedAt < oldest) this.close(session)
       }
     }, Math.max(10, sessionIdleMs / 4))
     this.#timer.unref()
