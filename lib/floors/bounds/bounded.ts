@@ -34,7 +34,7 @@ export interface Slotted<T> { readonly slot: Slot<T> }
  * Where something stands in a bounded map, which alone writes the members. It is no class to extend: the
  * engine takes ten times as long to make objects of many shapes in one place.
  */
-export class Slot<T> implements Indexed<Slot<T>>, LinkedMember<Slot<T>>, Aging {
+export class Slot<T> implements Indexed, LinkedMember<Slot<T>>, Aging {
   readonly id: string
   readonly of: T
   bytes = 0
@@ -49,7 +49,7 @@ export class Slot<T> implements Indexed<Slot<T>>, LinkedMember<Slot<T>>, Aging {
   earlier: Aging = this
   later: Aging = this
   hash = 0
-  chained: Slot<T> | undefined = undefined
+  number = 0
 
   /** `id`: what it is found by; '' for one that is not looked up. `of`: what has it. */
   constructor(id: string, of: T) {
@@ -64,11 +64,11 @@ export class Slot<T> implements Indexed<Slot<T>>, LinkedMember<Slot<T>>, Aging {
 type SlotList<T> = LinkedList<Slot<T>>
 
 /** What one owner holds; of each list the entry that was used longest ago is the first. */
-export class Holder<T> implements Indexed<Holder<T>> {
+export class Holder<T> implements Indexed {
   /** The owner. */
   readonly id: string
   hash = 0
-  chained: Holder<T> | undefined = undefined
+  number = 0
   count = 0
   bytes = 0
   /** Rises with every change of any owner's. */
@@ -86,7 +86,12 @@ export class Holder<T> implements Indexed<Holder<T>> {
   get oldest(): Slot<T> | undefined { return this.lists[FLEETING].first ?? this.lists[KEPT].first }
 }
 
-export interface Bounds { readonly maxCount: number; readonly maxBytes: number }
+export interface Bounds {
+  readonly maxCount: number
+  readonly maxBytes: number
+  /** Whether each owner has ids of its own. */
+  readonly isByOwner?: boolean
+}
 
 /** What the author of a map adds. `T` is its entry. */
 export interface BoundedEvents<T> {
@@ -128,11 +133,14 @@ export class Bounded<T extends Slotted<T>> {
   get leased(): number { return this.#leased }
 
   /**
-   * The entry of an id, or that of an owner, where each has ids of its own. Nothing counts as use of it but
-   * `use` and `resize`.
+   * The entry of an id, and of an owner where each has ids of its own. Nothing counts as use of it but `use`
+   * and `resize`.
    */
-  get(id: string, owner?: string): T | undefined {
-    const found = this.#byId.get(id, owner === undefined ? undefined : ({ holder }) => holder?.id === owner)
+  get(id: string, owner = ''): T | undefined {
+    const isByOwner = this.#bounds.isByOwner === true
+    const holder = isByOwner ? this.#holders.get(owner) : undefined
+    if (isByOwner && holder === undefined) return undefined
+    const found = this.#byId.get(id, holder)
     if (found === undefined) return undefined
     if (!found.hasExpired(monotonic())) return found.of
     this.#evict(found)
@@ -191,7 +199,7 @@ export class Bounded<T extends Slotted<T>> {
     if (holder === undefined) this.#holders.add(holder = new Holder<T>(owner))
     slot.holder = holder
     slot.hold = hold
-    if (slot.id !== '') this.#byId.add(slot)
+    if (slot.id !== '') this.#byId.add(slot, this.#bounds.isByOwner === true ? holder : undefined)
     this.#enter(holder, slot)
     this.#age(slot, keepMs, now)
     this.#account(holder, 1, bytes)

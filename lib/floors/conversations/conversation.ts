@@ -77,7 +77,7 @@ export class Conversations {
     this.#limits = limits
     this.#keepMs = limits.conversationIdleMs + 1
     const { maxConversations: maxCount, maxConversationsBytes: maxBytes } = limits
-    this.#all = new Bounded({ maxCount, maxBytes }, { trim })
+    this.#all = new Bounded({ maxCount, maxBytes, isByOwner: true }, { trim })
     this.#stored = stored
   }
 

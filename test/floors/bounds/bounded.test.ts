@@ -66,11 +66,13 @@ test('an entry is found by its id until it leaves, and listed with its owner, th
 })
 
 test('of several owners each may have an entry of one id', () => {
-  const { map, add, names } = trialOf(10)
-  const [ann, bob] = [add('ann', 'a')!, add('bob', 'a')!]
+  const map = new Bounded<Named>({ maxCount: 10, maxBytes: Infinity, isByOwner: true })
+  const [ann, bob] = [new Named('a'), new Named('a')]
+  map.add('ann', ann, 1)
+  map.add('bob', bob, 1)
   assert.deepEqual([map.get('a', 'ann'), map.get('a', 'bob'), map.get('a', 'eve')], [ann, bob, undefined])
   map.remove(bob)
-  assert.deepEqual([map.get('a', 'bob'), map.get('a'), names('ann')], [undefined, ann, ['a']])
+  assert.deepEqual([map.get('a', 'bob'), map.get('a', 'ann'), [...map.of('ann')]], [undefined, ann, [ann]])
 })
 
 test('entries without an id are kept and listed, and found by none', () => {

@@ -5,15 +5,15 @@ import { randomOf } from '../../fixtures/random.ts'
 import { keptBytes } from '../../fixtures/heap.ts'
 import type { Indexed } from '../../../lib/floors/bounds/string-index.ts'
 
-class Member implements Indexed<Member> {
+class Member implements Indexed {
   readonly id: string
-  readonly of: string
+  readonly holder: Member | undefined
   hash = 0
-  chained: Member | undefined = undefined
+  number = 0
 
-  constructor(id: string, of = '') {
+  constructor(id: string, holder?: Member) {
     this.id = id
-    this.of = of
+    this.holder = holder
   }
 }
 
@@ -27,20 +27,39 @@ test('a member is found by its id, whatever is in that, until it leaves', () => 
   for (const member of members) {
     index.remove(member)
     index.remove(member)
-    assert.deepEqual([index.get(member.id), member.chained], [undefined, undefined])
+    assert.equal(index.get(member.id), undefined)
   }
   assert.deepEqual([index.size, [...index]], [0, []])
 })
 
-test('of members with one id the wanted one is found', () => {
+test('of members with one id that of a holder is found', () => {
   const index = new StringIndex<Member>()
-  const members = ['ann', 'bob', 'cat'].map((owner) => new Member('id', owner))
-  for (const member of members) index.add(member)
-  for (const one of members) assert.equal(index.get('id', ({ of }) => of === one.of), one)
-  assert.equal(index.get('id', () => false), undefined)
+  const holders = new StringIndex<Member>()
+  const owners = ['ann', 'bob', 'cat'].map((name) => new Member(name))
+  const eve = new Member('eve')
+  for (const holder of [...owners, eve]) holders.add(holder)
+  const members = owners.map((holder) => new Member('id', holder))
+  for (const member of members) index.add(member, member.holder)
+  for (const one of members) assert.equal(index.get('id', one.holder), one)
+  assert.equal(index.get('id', eve), undefined)
   index.remove(members[1]!)
-  const found = members.map((one) => index.get('id', ({ of }) => of === one.of) === one)
-  assert.deepEqual(found, [true, false, true])
+  const found = owners.map((holder) => index.get('id', holder))
+  assert.deepEqual(found, [members[0], undefined, members[2]])
+})
+
+test('ten thousand holders may have one id, and that of each is found at once', () => {
+  const index = new StringIndex<Indexed>()
+  const holders = new StringIndex<Member>()
+  let looks = 0
+  const all = Array.from({ length: 10_000 }, (_, at) => {
+    const owner = new Member(`${at}`)
+    holders.add(owner)
+    const member: Indexed = { id: 'main', hash: 0, number: 0, get holder() { return looks += 1, owner } }
+    index.add(member, owner)
+    return { owner, member }
+  })
+  for (const { owner, member } of all) assert.equal(index.get('main', owner), member)
+  assert.ok(looks < 10_100, String(looks))
 })
 
 test('an index is what a map would be, whatever comes and leaves', () => {
