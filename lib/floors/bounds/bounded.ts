@@ -313,18 +313,22 @@ export class Bounded<T extends Slotted<T>> {
       if (next === undefined) return
       if (next !== newest || (isLast && !isHeavy)) {
         this.#evict(next)
-      } else if (!isLast) {
-        isLast = true
-        this.#move(next.holder!, next, trim === undefined ? LEASED : KEPT)
-      } else if (next.bytes > 0) {
+      } else if (isLast && next.bytes > 0) {
         const gone = trim!(next.of)
         next.bytes -= gone
         this.#account(next.holder!, 0, -gone)
       } else {
-        // All else is leased.
-        return
+        this.#putOff(next, isLast || trim === undefined ? LEASED : KEPT)
+        isLast = true
       }
     }
+  }
+
+  /** From now on others of its owner go first, and then those of other owners. */
+  #putOff(slot: Slot<T>, hold: Hold): void {
+    const holder = slot.holder!
+    this.#relist(holder, slot, hold)
+    if (holder.oldest === undefined) this.#rank(holder)
   }
 
   #evict(slot: Slot<T>): void {
@@ -332,12 +336,16 @@ export class Bounded<T extends Slotted<T>> {
     this.#events.onEvict?.(slot.of)
   }
 
-  /** To the end of a list. */
   #move(holder: Holder<T>, slot: Slot<T>, hold: Hold): void {
+    this.#relist(holder, slot, hold)
+    this.#rank(holder)
+  }
+
+  /** To the end of a list. */
+  #relist(holder: Holder<T>, slot: Slot<T>, hold: Hold): void {
     this.#leave(holder, slot)
     slot.hold = hold
     this.#enter(holder, slot)
-    this.#rank(holder)
   }
 
   #enter({ lists }: Holder<T>, slot: Slot<T>): void {

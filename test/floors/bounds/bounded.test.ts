@@ -294,9 +294,9 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
         assert.notEqual(hold, LEASED)
         const isHeavy = [...before.values()].reduce((sum, one) => sum + one.bytes, 0) > maxBytes
         const [count, sum] = sums().get(owner)!
-        // What has just come stands aside: an owner who has nothing else is passed over, or trims it.
+        // What has just come stands aside: an owner who has nothing else is passed over, or trims all of it.
         const others = [...before].filter(([name, one]) => (
-          (name !== coming || cut !== undefined) && one.hold !== LEASED
+          (name !== coming || (cut !== undefined && one.bytes > 0)) && one.hold !== LEASED
         ))
         for (const [, one] of others) {
           const [otherCount, otherSum] = sums().get(one.owner)!
@@ -340,6 +340,22 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
     assert.ok(gone > 100, String(gone))
     assert.equal(trimmed > 100, cut !== undefined, String(trimmed))
   }
+})
+
+test('where an owner has nothing left to trim, those that hold less make room', () => {
+  const trimmed: string[] = []
+  const { map, evicted, add } = trialOf(100, 160, {
+    trim({ id, slot: { bytes } }) {
+      trimmed.push(id)
+      return Math.min(5, bytes)
+    },
+  })
+  add('ann', 'a', 150, LEASED)
+  const kept = new Named('b')
+  map.lease('bob', kept, 20)
+  map.use(kept, KEPT)
+  assert.ok(add('ann', 'x', 5))
+  assert.deepEqual([trimmed, evicted, map.bytes], [['x'], ['b'], 150])
 })
 
 test('among ten thousand owners of one entry each, each new one makes one leave', () => {
