@@ -25,6 +25,9 @@ const views = [
   ['dark on a phone', { width: 360, isPhone: true, isDark: true }],
 ]
 
+/** Those that come late would lie over the button in the moment in which it is clicked. */
+const closeSuggestions = (page) => page.press('Escape')
+
 /** Panels: [address, what is seen at the end, how it is used]. */
 const panels = [
   ['agent/travel-guide', 'before)', async (page) => {
@@ -45,6 +48,7 @@ const panels = [
   }],
   ['resource/office://city/{name}', 'lies by the sea', async (page) => {
     await page.fill('name', 'Porto', 'combobox')
+    await closeSuggestions(page)
     await page.click('button', 'Read')
   }],
   ['tool/find_trains', 'Three trains', async (page) => {
@@ -60,6 +64,7 @@ const panels = [
   ['resource/office://timetable', '08:10', (page) => page.click('button', 'Read')],
   ['prompt/postcard', 'Write to Ada', async (page) => {
     await page.fill('friend', 'Ada', 'combobox')
+    await closeSuggestions(page)
     await page.fill('city', 'L', 'combobox')
     await page.isTrue(`document.querySelector('[role=listbox] [role=option]') !== null`)
     assert.deepEqual(await complaints(page), [], 'completions')
