@@ -3,7 +3,7 @@
  * owner who holds most of what is short makes room with what it has not used for longest, so that nobody
  * pushes out another's entries by keeping more. An entry in use is leased, and never makes room.
  *
- * An entry is its own link in all lists, and nothing is sorted: owners are in lists by how much they hold, in
+ * A slot is its own link in all lists, and nothing is sorted: owners are in lists by how much they hold, in
  * steps of less than a tenth, and entries in lists by how long they are kept. So every change takes the same
  * time among ten thousand as among ten.
  */
