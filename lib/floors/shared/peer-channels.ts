@@ -26,7 +26,7 @@ export interface PeerChannel {
 }
 
 /** Takes a channel that another process opens; undefined ends it. It must not throw. */
-export type AcceptChannel = (request: unknown, channel: PeerChannel) => ChannelListener | undefined
+export type Acceptor = (request: unknown, channel: PeerChannel) => ChannelListener | undefined
 
 interface Open { readonly channel: PeerChannel; listener: ChannelListener | undefined; unsent: number }
 
@@ -38,7 +38,7 @@ const LOOK_MS = 1_000
 
 export class PeerChannels {
   readonly #cluster: ClusterMembership
-  readonly #accept = new Map<string, AcceptChannel>()
+  readonly #accept = new Map<string, Acceptor>()
   readonly #open = new Map<string, Open>()
   /** Channels that are being opened: an answer may arrive before `open` has returned. */
   readonly #opening = new Set<string>()
@@ -67,7 +67,7 @@ export class PeerChannels {
     })
   }
 
-  on(kind: string, accept: AcceptChannel): void { this.#accept.set(kind, accept) }
+  on(kind: string, accept: Acceptor): void { this.#accept.set(kind, accept) }
 
   /** Opens a channel to another process. The listener is not called before this returns. */
   open(node: string, kind: string, request: unknown, listener: ChannelListener): PeerChannel {

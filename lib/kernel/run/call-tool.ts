@@ -27,7 +27,7 @@ export function callTool(
   return runHandler(service, call, tool, timeoutMs, runTool, { tool, args, call, limits }, session)
 }
 
-export interface ToolRun {
+export interface CalledTool {
   readonly tool: Tool
   readonly args: unknown
   readonly call: LiveCall
@@ -35,12 +35,12 @@ export interface ToolRun {
 }
 
 /** The same without scopes, workload and time limit. */
-export function runTool(one: ToolRun): MaybePromise<ToolResult> {
+export function runTool(one: CalledTool): MaybePromise<ToolResult> {
   const checked = one.tool.input.check(one.args, one.limits.maxCheckSteps)
   return isThenable(checked) ? checked.then((later) => run(one, later)) : run(one, checked)
 }
 
-function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
+function run(one: CalledTool, checked: Checked): MaybePromise<ToolResult> {
   const { tool, call } = one
   if (checked.errors.length > 0) return badArguments(tool, checked)
   const around = aroundOf(call.host.around, tool)
@@ -50,7 +50,7 @@ function run(one: ToolRun, checked: Checked): MaybePromise<ToolResult> {
 }
 
 /** The normal form of what a tool returned, now, later or piece by piece, with its artifacts at the end. */
-function resultOf(one: ToolRun, output: unknown): MaybePromise<ToolResult> {
+function resultOf(one: CalledTool, output: unknown): MaybePromise<ToolResult> {
   const { tool, call, limits } = one
   const later = isThenable(output) ? output : outputOfPieces(output, call, limits.maxResultBytes)
   if (later !== undefined) return Promise.resolve(later).then(resultOf.bind(undefined, one))

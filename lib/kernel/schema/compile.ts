@@ -10,12 +10,12 @@ import { compileLimits } from './limits.ts'
 import { Linker } from './link.ts'
 import { broken, register, split } from './resource.ts'
 import { isSchema } from './rule.ts'
-import { Exhausted, pass, ValidationRun } from './run.ts'
+import { Evaluation, Exhausted, pass } from './evaluation.ts'
 import type { Failure, Findings } from './error.ts'
 import type { Plan } from './fill.ts'
 import type { CompileLimits, CompileOptions, JsonSchema } from './limits.ts'
 import type { SchemaLocation, Registry } from './resource.ts'
-import type { Check } from './run.ts'
+import type { Check } from './evaluation.ts'
 
 export type { Findings, SchemaError } from './error.ts'
 export type { CompileOptions, JsonSchema } from './limits.ts'
@@ -81,11 +81,11 @@ export function compileForeign(
 function validator(
   check: Check, { resource }: SchemaLocation, plan: Plan | undefined, bounds: CompileLimits,
 ): ValidateWithin {
-  let idle: ValidationRun | undefined
+  let idle: Evaluation | undefined
 
   return (input, maxSteps = bounds.maxSteps) => {
     // One run is kept for the next value; a value whose getters come back here gets another.
-    const run = idle ?? new ValidationRun(bounds, resource)
+    const run = idle ?? new Evaluation(bounds, resource)
     idle = undefined
     run.begin(maxSteps)
     let value = input
@@ -102,7 +102,7 @@ function validator(
 
   /** Checks a value again, to list what is wrong, unless a bound was reached. */
   function explain(value: unknown, maxSteps: number, bound?: Failure): Validation {
-    const run = new ValidationRun(bounds, resource)
+    const run = new Evaluation(bounds, resource)
     run.begin(maxSteps)
     run.quiet = false
     let reached = bound
@@ -131,7 +131,7 @@ function planFor(
   const { plan, found } = planOf(root, registry)
   const checks = link(found.map((part) => part.location))
   for (const [index, part] of found.entries()) {
-    const run = new ValidationRun(bounds, root.resource)
+    const run = new Evaluation(bounds, root.resource)
     run.begin(bounds.maxSteps)
     const value = newDefault(part, run)
     const bare = { ...bounds, defaults: false }

@@ -1,7 +1,7 @@
 /** Equality of JSON values (2020-12 core §4.2.2): by content, whatever the order of an object's members. */
 import { isRecord } from '../util/record.ts'
-import { COMPARISON, GLANCE, UNIQUE, namesOf } from './run.ts'
-import type { Fuel } from './run.ts'
+import { COMPARISON, GLANCE, UNIQUE, namesOf } from './evaluation.ts'
+import type { Fuel } from './evaluation.ts'
 
 /** The stack is finite, and no honest value is nested so deeply. */
 const MAX_DEPTH = 500

@@ -7,11 +7,11 @@
 import { isRecord } from '../util/record.ts'
 import { broken } from './resource.ts'
 import { isInherited, read, rulesOf } from './rule.ts'
-import { CHARACTER, LIGHT, STEP } from './run.ts'
+import { CHARACTER, LIGHT, STEP } from './evaluation.ts'
 import type { Key } from './error.ts'
 import type { SchemaLocation, Registry } from './resource.ts'
 import type { JsonObject, Property } from './rule.ts'
-import type { Scope, ValidationRun } from './run.ts'
+import type { Scope, Evaluation } from './evaluation.ts'
 
 /** What is to be filled in, in the values of one schema. */
 export interface Plan {
@@ -111,7 +111,7 @@ function defaultOf({ schema, at }: SchemaLocation): string | undefined {
 }
 
 /** A value with its defaults: the same one where it lacks none. */
-export function fillIn(value: unknown, { parts, items, also }: Plan, run: ValidationRun): unknown {
+export function fillIn(value: unknown, { parts, items, also }: Plan, run: Evaluation): unknown {
   run.enter(1)
   let filled = value
   if (isRecord(value)) filled = fillObject(value, parts, run)
@@ -121,13 +121,13 @@ export function fillIn(value: unknown, { parts, items, also }: Plan, run: Valida
   return filled
 }
 
-export function newDefault({ json, plan }: PropertyPlan, run: ValidationRun): unknown {
+export function newDefault({ json, plan }: PropertyPlan, run: Evaluation): unknown {
   if (json === undefined) return undefined
   run.pay(STEP + json.length * CHARACTER)
   return fillIn(JSON.parse(json), plan, run)
 }
 
-function fillObject(object: JsonObject, parts: readonly PropertyPlan[], run: ValidationRun): JsonObject {
+function fillObject(object: JsonObject, parts: readonly PropertyPlan[], run: Evaluation): JsonObject {
   let copy: JsonObject | undefined
   run.pay(parts.length * LIGHT)
   for (const part of parts) {
@@ -146,7 +146,7 @@ function fillObject(object: JsonObject, parts: readonly PropertyPlan[], run: Val
 }
 
 function fillItems(
-  items: readonly unknown[], from: number, plan: Plan, run: ValidationRun,
+  items: readonly unknown[], from: number, plan: Plan, run: Evaluation,
 ): readonly unknown[] {
   let copy: unknown[] | undefined
   for (let index = from; index < items.length; index++) {

@@ -3,8 +3,8 @@
  * follows the grammar of the RFC named beside it and nothing else: what can be written, not what exists.
  */
 import { domainToASCII, domainToUnicode } from 'node:url'
-import { STEP } from './run.ts'
-import type { Fuel } from './run.ts'
+import { STEP } from './evaluation.ts'
+import type { Fuel } from './evaluation.ts'
 
 type Context = (before: string, after: string) => boolean
 

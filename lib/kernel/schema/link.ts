@@ -9,12 +9,12 @@
 import { failureOf } from './error.ts'
 import { broken, resolve } from './resource.ts'
 import { isSchema, isWritten, rulesOf } from './rule.ts'
-import { EVALUATED, LIGHT, namesOf, pass, STEP } from './run.ts'
+import { EVALUATED, LIGHT, namesOf, pass, STEP } from './evaluation.ts'
 import type { Failure, Key } from './error.ts'
 import type { CompileLimits } from './limits.ts'
 import type { Place, SchemaLocation, Registry } from './resource.ts'
 import type { JsonObject, RuleEntry, Site } from './rule.ts'
-import type { Check, Scope, ValidationRun } from './run.ts'
+import type { Check, Evaluation, Scope } from './evaluation.ts'
 
 /** A schema that is referred to; its check is put in later, when it has been compiled. */
 interface Node { check: Check }
@@ -279,7 +279,7 @@ class KeywordSite implements Site {
   }
 }
 
-function refuse(value: unknown, run: ValidationRun): boolean {
+function refuse(value: unknown, run: Evaluation): boolean {
   return run.fails({ keyword: 'false', message: 'is not allowed' }, value)
 }
 

@@ -5,8 +5,8 @@
  * power of it. It is asked where its time grows with the length and no faster, and an automaton everywhere
  * else (Thompson's simulation). Refused is only what neither can do.
  */
-import { CHARACTER, STEP } from './run.ts'
-import type { Fuel } from './run.ts'
+import { CHARACTER, STEP } from './evaluation.ts'
+import type { Fuel } from './evaluation.ts'
 import type { Site } from './rule.ts'
 
 /**

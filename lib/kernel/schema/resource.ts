@@ -9,11 +9,11 @@ import { isRecord } from '../util/record.ts'
 import { dialectsByUri, metaschemas, usualDialect, vocabulariesByUri } from './dialects.ts'
 import { cut, pointerOf } from './error.ts'
 import { dialect as newDialect } from './rule.ts'
-import { CHARACTER, namesOf, STEP } from './run.ts'
+import { CHARACTER, namesOf, STEP } from './evaluation.ts'
 import type { Key } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
 import type { JsonObject, Rule, SchemaDialect } from './rule.ts'
-import type { Fuel, Scope } from './run.ts'
+import type { Fuel, Scope } from './evaluation.ts'
 
 /** Of an address in a message, in bytes. */
 const MAX_ADDRESS = 256

@@ -3,10 +3,10 @@
  * knows its own keyword and may read its neighbours; all else comes through the `Site`.
  */
 import { isRecord } from '../util/record.ts'
-import { namesOf } from './run.ts'
+import { namesOf } from './evaluation.ts'
 import type { Failure, Key, Names } from './error.ts'
 import type { CompileLimits, JsonSchema } from './limits.ts'
-import type { Check, Fuel } from './run.ts'
+import type { Check, Fuel } from './evaluation.ts'
 
 /** A JSON object, whose members may be called anything. */
 export type JsonObject = Readonly<Record<string, unknown>>

@@ -11,15 +11,15 @@ import type { Tasks } from '../../../lib/floors/tasks/tasks.ts'
 import type { Content, Store } from '../../../lib/index.ts'
 import type { SharedStore } from '../../fixtures/shared-store.ts'
 import type {
-  AcceptChannel, ChannelListener, PeerChannel, PeerChannels,
+  Acceptor, ChannelListener, PeerChannel, PeerChannels,
 } from '../../../lib/floors/shared/peer-channels.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage } from '../../../lib/floors/tasks/task.ts'
 import type { TaskSurroundings } from '../../../lib/floors/tasks/task-recovery.ts'
 
 /** What another process hears that asks for a task to be cancelled here, and whether it was. */
 async function cancelled(tasks: Partial<Record<keyof Tasks, unknown>>): Promise<readonly unknown[]> {
-  const takes = new Map<string, AcceptChannel>()
-  const on = (kind: string, take: AcceptChannel): unknown => takes.set(kind, take)
+  const takes = new Map<string, Acceptor>()
+  const on = (kind: string, take: Acceptor): unknown => takes.set(kind, take)
   const lines = { on } as unknown as PeerChannels
   let isCancelled = false
   const run = { cancel: () => { isCancelled = true } }
@@ -63,13 +63,13 @@ const copy = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 /** Processes that hear each other at once, in order, until one of them is cut off. */
 class Network {
-  readonly processes = new Map<string, Map<string, AcceptChannel>>()
+  readonly processes = new Map<string, Map<string, Acceptor>>()
   readonly cut = new Set<string>()
   readonly opened: (readonly [kind: string, request: unknown])[] = []
   readonly #ends: (() => void)[] = []
 
   channelsOf(name: string): PeerChannels {
-    const accepts = new Map<string, AcceptChannel>()
+    const accepts = new Map<string, Acceptor>()
     this.processes.set(name, accepts)
     const open = (node: string, kind: string, request: unknown, listener: ChannelListener): PeerChannel => {
       this.opened.push([kind, request])
@@ -114,7 +114,7 @@ class Network {
         open(node, kind, request, { onMessage: resolve, onEnd: () => reject(late) })
       })
     )
-    const on = (kind: string, take: AcceptChannel): unknown => accepts.set(kind, take)
+    const on = (kind: string, take: Acceptor): unknown => accepts.set(kind, take)
     return { on, open, ask } as unknown as PeerChannels
   }
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { compile } from '../../../lib/kernel/schema/compile.ts'
 import { automatonOf, effortOf, parsePattern } from '../../../lib/kernel/schema/pattern.ts'
-import { STEP } from '../../../lib/kernel/schema/run.ts'
+import { STEP } from '../../../lib/kernel/schema/evaluation.ts'
 import { costOf, costOfParsing } from '../../fixtures/time.ts'
 import type { Matches, PatternTree } from '../../../lib/kernel/schema/pattern.ts'
-import type { Fuel } from '../../../lib/kernel/schema/run.ts'
+import type { Fuel } from '../../../lib/kernel/schema/evaluation.ts'
 
 /** Patterns as people write them; the automaton and the runtime must agree on each. */
 const ordinary = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { serveQuestions, TaskAsking, TaskStream } from '../../../lib/parts/mcp-tasks/task-asking.ts'
-import type { PeerChannel, AcceptChannel } from '../../../lib/floors/shared/peer-channels.ts'
+import type { Acceptor, PeerChannel } from '../../../lib/floors/shared/peer-channels.ts'
 import type { McpRequest } from '../../../lib/parts/mcp/request/request.ts'
 import type { SharedProcesses } from '../../../lib/floors/shared/shared.ts'
 import type { Task } from '../../../lib/floors/tasks/task.ts'
@@ -12,7 +12,7 @@ interface Lent {
   readonly answers: readonly unknown[]
   /** What was said on the line. */
   readonly said: readonly unknown[]
-  readonly open: () => ReturnType<AcceptChannel>
+  readonly open: () => ReturnType<Acceptor>
 }
 
 /** The questions of one task, and a line on which another process borrows them. */
@@ -22,8 +22,8 @@ function lent(): Lent {
   const asking = new TaskAsking({
     answer: (key, answer) => answers.push([key, answer]), refuse: (key) => answers.push([key]),
   })
-  let take: AcceptChannel | undefined
-  const lines = { on: (_kind: string, taken: AcceptChannel) => { take = taken } }
+  let take: Acceptor | undefined
+  const lines = { on: (_kind: string, taken: Acceptor) => { take = taken } }
   const shared = { channels: lines } as unknown as SharedProcesses
   serveQuestions(shared, (_owner, id) => id === 't' ? asking : undefined)
   const line: PeerChannel = { node: 'other', send: (word) => said.push(word), end() {} }
@@ -59,7 +59,7 @@ test('nothing is asked on a line that has ended, not even in the turn in which i
 
 test('a question that another process withdraws owes it nothing, and can be asked again', async () => {
   const said: unknown[] = []
-  let ends: ReturnType<AcceptChannel>
+  let ends: ReturnType<Acceptor>
   const channels = { open: (_node: string, _kind: string, _question: unknown, listener: typeof ends) => {
     ends = listener
     return { node: 'other', send: (word: unknown) => said.push(word), end() {} }

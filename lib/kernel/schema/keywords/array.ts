@@ -1,11 +1,11 @@
 /** Keywords for the items of arrays (2020-12 applicator §10.3.1, validation §6.4; draft-07 §6.4). */
 import { isUnique } from '../equal.ts'
 import { count } from '../error.ts'
-import { all, EVALUATED, LIGHT } from '../run.ts'
+import { all, EVALUATED, LIGHT } from '../evaluation.ts'
 import * as kind from '../kind.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
-import type { Check } from '../run.ts'
+import type { Check } from '../evaluation.ts'
 
 export const prefixItems: Rule = rule(kind.schemaArray, leading)
 

@@ -2,11 +2,11 @@
  * Keywords that apply schemas to the same value (2020-12 applicator §10.2, core §8), and those that assert
  * nothing. Identifiers are read when a document is taken apart; here only their kind is checked.
  */
-import { all, LIGHT } from '../run.ts'
+import { all, LIGHT } from '../evaluation.ts'
 import * as kind from '../kind.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
-import type { Check } from '../run.ts'
+import type { Check } from '../evaluation.ts'
 
 export const allOf: Rule = rule(kind.schemaArray, (site, schemas) => all(branches(site, schemas)))
 export const anyOf: Rule = rule(kind.schemaArray, (site, schemas) => choice(site, schemas, 1))

@@ -6,14 +6,14 @@
  */
 import { isRecord } from '../../util/record.ts'
 import { list } from '../error.ts'
-import { all, EVALUATED, LIGHT, namesOf, STEP } from '../run.ts'
+import { all, EVALUATED, LIGHT, namesOf, STEP } from '../evaluation.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { isInherited, read, rule } from '../rule.ts'
 import type { Matches } from '../pattern.ts'
 import type { Failure } from '../error.ts'
 import type { JsonObject, Rule, Site } from '../rule.ts'
-import type { Check, ValidationRun } from '../run.ts'
+import type { Check, Evaluation } from '../evaluation.ts'
 
 /** A name in a schema, and the sentence about one that is missing. */
 const NAMED = 2 * STEP
@@ -24,10 +24,10 @@ const FORGOTTEN = 30
 /** Asking an object for its names once more. */
 const NAMES = 20
 
-type MembersCheck = (object: JsonObject, names: readonly string[], run: ValidationRun) => boolean
+type MembersCheck = (object: JsonObject, names: readonly string[], run: Evaluation) => boolean
 
 /** Whether a property is one of those that a keyword is about. */
-type IsMeant = (name: string, run: ValidationRun) => boolean
+type IsMeant = (name: string, run: Evaluation) => boolean
 
 /**
  * Applies `required` too, to the properties it looks up in any case, and `additionalProperties`, which has

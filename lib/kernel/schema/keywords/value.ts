@@ -6,12 +6,12 @@ import { isRecord } from '../../util/record.ts'
 import { isAmong } from '../equal.ts'
 import { count, list, phraseOf } from '../error.ts'
 import { formats } from '../format.ts'
-import { CHARACTER, LIGHT, namesOf, pass, STEP } from '../run.ts'
+import { CHARACTER, LIGHT, namesOf, pass, STEP } from '../evaluation.ts'
 import * as kind from '../kind.ts'
 import { patternAt } from '../pattern.ts'
 import { rule } from '../rule.ts'
 import type { Rule, Site } from '../rule.ts'
-import type { Check, Fuel } from '../run.ts'
+import type { Check, Fuel } from '../evaluation.ts'
 
 /** Comparing two numbers as decimals, and each digit that one of them has more than the other. */
 const DECIMAL = 8 * STEP

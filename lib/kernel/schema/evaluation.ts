@@ -1,5 +1,5 @@
 /**
- * The state of one validation: where it is, the errors it found, what it evaluated and what it spent.
+ * The state of one evaluation: where it is, the errors it found, what it evaluated and what it spent.
  *
  * A quiet run stops at the first failure and answers only yes or no. A loud run records a failure and goes on
  * as though nothing had happened. Validators run quietly first and loudly only where the answer was no, so a
@@ -59,12 +59,12 @@ export function namesOf(object: object, fuel: Fuel): readonly string[] {
 }
 
 /** Checks a value. False ends the run; in a loud run `run.fails` records the failure and answers true. */
-export type Check = (value: unknown, run: ValidationRun) => boolean
+export type Check = (value: unknown, run: Evaluation) => boolean
 
 /** A schema document that a reference has led into. */
 export interface Scope { readonly uri: string }
 
-export class ValidationRun {
+export class Evaluation {
   quiet = true
   errors: SchemaError[] = []
   /** Names and indexes evaluated so far in the current value, where a keyword reads that. */
