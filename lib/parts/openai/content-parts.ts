@@ -68,7 +68,7 @@ function fileAt(url: string, at: string, filename: string | undefined, usual: st
     const name = filename ?? (new URL(url).pathname.split('/').at(-1) || usual)
     return { type: 'resource_link', uri: url, name }
   }
-  const { mimeType, data } = dataIn(url, at)
+  const { mimeType, data } = dataIn(url, at, 'an http or https address, or ')
   return attachmentOf(data, mimeType, filename ?? usual)
 }
 
@@ -88,11 +88,13 @@ function fileOfPart({ file_data: given, file_url: url, filename }: Members, at: 
   return attachmentOf(data, mimeType, name ?? 'file')
 }
 
-/** What a data URI holds. */
-function dataIn(uri: unknown, at: string): { readonly mimeType: string; readonly data: string } {
+/** What a data URI holds. `instead`: what else it might have been. */
+function dataIn(
+  uri: unknown, at: string, instead = '',
+): { readonly mimeType: string; readonly data: string } {
   const held = typeof uri === 'string' ? readDataUrl(uri) : undefined
   if (held === undefined) {
-    throw wrongMember(at, 'must be a data URI with base64, as in data:image/png;base64,…')
+    throw wrongMember(at, `must be ${instead}a data URI with base64, as in data:image/png;base64,…`)
   }
   if (!held.data) throw noBase64(at)
   return { mimeType: held.mimeType ?? 'text/plain', data: held.data }

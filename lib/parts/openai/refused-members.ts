@@ -20,6 +20,7 @@ const onBoth: readonly RefusedMember[] = [
   ['top_logprobs', (value) => value === 0, NO_PROBABILITIES, '0'],
   ['include', (value) => !Array.isArray(value) || !value.includes(INCLUDED),
     `${NO_PROBABILITIES}; leave "${INCLUDED}" out of it`],
+  ['moderation', () => false, 'nothing is moderated here; leave it out'],
 ]
 
 /** Throws `Fault('invalid')` for the first one that a body has. */

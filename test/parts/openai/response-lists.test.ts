@@ -126,6 +126,8 @@ test('what is only to be kept is answered when it is gone on with', async (t) =>
   const { server, seen } = watching(t)
   const { id, output } = await ask(server, { input: [hello], generate: false })
   assert.deepEqual([output, seen.length], [[], 0])
+  await ask(server, { input: [hello], prompt_cache_options: { prewarm: true } })
+  assert.equal(seen.length, 0)
   const next = await ask(server, { input: [], previous_response_id: id })
   assert.equal(next['output'][0].content[0].text, 'Hello')
 })

@@ -49,7 +49,8 @@ test('a response has the answer as a message, and what the client asked for', as
     call.event({ type: 'usage', inputTokens: 3, outputTokens: 2, cachedInputTokens: 1 })
     return `You said ${prompt}`
   })
-  const asked = { instructions: 'Be brief.', metadata: { a: 'b' }, temperature: 0.5 }
+  const text = { verbosity: 'low' }
+  const asked = { instructions: 'Be brief.', metadata: { a: 'b' }, temperature: 0.5, text }
   const response = await responded(server, asked)
   const { id, created_at: created, completed_at: completed, output, usage, ...rest } = response
   assert.match(String(id), /^resp_[0-9a-f]{32}$/)
@@ -59,9 +60,13 @@ test('a response has the answer as a message, and what the client asked for', as
     content: [{ type: 'output_text', text: 'You said Hello', annotations: [], logprobs: [] }],
   }])
   assert.deepEqual(usage, {
-    input_tokens: 3, output_tokens: 2, total_tokens: 5, input_tokens_details: { cached_tokens: 1 },
+    input_tokens: 3, output_tokens: 2, total_tokens: 5,
+    input_tokens_details: { cached_tokens: 1, cache_write_tokens: 0 },
     output_tokens_details: { reasoning_tokens: 0 },
   })
+  assert.deepEqual([rest['text'], rest['access_programs']], [
+    { format: { type: 'text' }, verbosity: 'low' }, null,
+  ])
   const { object, status, model, store, background, temperature, metadata, instructions, error } = rest
   assert.deepEqual({ object, status, model, store, background, temperature, metadata, instructions, error }, {
     object: 'response', status: 'completed', model: 'agent', store: true, background: false,
@@ -486,6 +491,33 @@ test('each item of an input has an id of its own, and pages end', async (t) => {
   assert.match(await wrong.text(), /limit must be a whole number from 1 to 100/)
 })
 
+test('an input is listed with all that its items have, whatever of it the client left out', async (t) => {
+  const server = serving(t, (prompt) => prompt)
+  const url = 'https://example.com/a.png'
+  const { id } = await responded(server, { input: [
+    { role: 'user', content: [{ type: 'input_text', text: 'a' }, { type: 'input_image', image_url: url }] },
+    { role: 'assistant', content: 'b' },
+    { role: 'assistant', content: [{ type: 'output_text', text: 'c' }] },
+    { type: 'function_call', call_id: 'd', name: 'f', arguments: '{}', status: 'incomplete' },
+    { type: 'function_call_output', call_id: 'd', output: [{ type: 'input_image', image_url: url }] },
+    { role: 'user', content: 'e' },
+  ] })
+  const page = await server.fetch(request(`/v1/responses/${String(id)}/input_items?order=asc`))
+  const { data } = await jsonOf(page) as { data: Json[] }
+  const said = (text: string): Json => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+  const image = { type: 'input_image', image_url: url, detail: 'auto' }
+  const type = 'message'
+  const status = 'completed'
+  assert.deepEqual(data.map(({ id: _, ...item }) => item), [
+    { type, status, role: 'user', content: [{ type: 'input_text', text: 'a' }, image] },
+    { type, status, role: 'assistant', content: [said('b')] },
+    { type, status, role: 'assistant', content: [said('c')] },
+    { type: 'function_call', call_id: 'd', name: 'f', arguments: '{}', status: 'incomplete' },
+    { type: 'function_call_output', call_id: 'd', status, output: [image] },
+    { type, status, role: 'user', content: [{ type: 'input_text', text: 'e' }] },
+  ])
+})
+
 test('an answer fits the format, or is a refusal', async (t) => {
   const schema = { type: 'object', properties: { sum: { type: 'integer' } }, required: ['sum'] }
   const text = { format: { type: 'json_schema', name: 'sum', schema } }
@@ -549,7 +581,12 @@ test('what is wrong is said with the member that it is in, and a failure ends th
       /1 to 128/],
     [{ input: [{ type: 'compaction_trigger' }] }, 'input[0].type', /cannot be compaction_trigger/],
     [{ response_format: { type: 'json_object' } }, 'response_format', /write text.format/],
-    [{ generate: 1 }, 'generate', /true or false/],
+    [{ generate: 1 }, 'generate', /true or false/], [{ store: 'no' }, 'store', /true or false/],
+    [{ input: [{ type: 'mesage', role: 'user', content: 'a' }] }, 'input[0].type', /must be message/],
+    [{ input: [{ type: 1, text: 'a' }] }, 'input[0].type', /must be message/],
+    [{ input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'ftp://a' }] }] },
+      'input[0].content[0].file_url', /must be an http or https address, or a data URI with base64/],
+    [{ moderation: { model: 'm' } }, 'moderation', /nothing is moderated here; leave it out/],
     [{ top_logprobs: 3 }, 'top_logprobs', /must be 0, or left out: an agent knows no probabilities/],
     [{ include: ['message.output_text.logprobs'] }, 'include', /no probabilities; leave "message.output/],
     [{ max_tool_calls: 0 }, 'max_tool_calls', /at least 1/],

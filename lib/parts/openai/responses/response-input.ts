@@ -84,12 +84,14 @@ export function decodeRequest(body: unknown): ResponseRequest {
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongMember('metadata', 'must be an object')
   if (isGiven(text) && !isRecord(text)) throw wrongMember('text', 'must be an object')
   const [isStream, isBackground] = [isTrue(body, 'stream'), isTrue(body, 'background')]
-  const isStored = body['store'] !== false
+  const isStored = isTrue(body, 'store', true)
+  const { prompt_cache_options: cache } = body
   if (isBackground && !isStored) throw wrongMember('store', 'must be true in the background')
   const previousId = previousIn(body)
   const { clientTools, toolChoice } = chosenTools(decodeTools(body['tools'], true), body['tool_choice'])
   return {
-    body, model, isStream, isStored, isBackground, isToGenerate: isTrue(body, 'generate', true),
+    body, model, isStream, isStored, isBackground,
+    isToGenerate: isTrue(body, 'generate', true) && !(isRecord(cache) && cache['prewarm'] === true),
     input: itemsBehind(previousId, input), previousId,
     instructions: typeof instructions === 'string' ? instructions : undefined,
     clientTools, toolChoice, maxCalls: mostCalls(body),
@@ -226,7 +228,13 @@ function messageOf(item: ResponseItem, at: string, others: OtherCalls): Response
     }
     case 'compaction_trigger': throw wrongMember(`${at}.type`, 'cannot be compaction_trigger: POST '
       + '/v1/responses/compact makes one item of a conversation')
-    default: return others.messageOf(item)
+    default: {
+      // What a client would miss, unlike the items of tools.
+      if (typeof type !== 'string' || (isGiven(role) && isGiven(content))) {
+        throw wrongMember(`${at}.type`, 'must be message, or that of another item')
+      }
+      return others.messageOf(item)
+    }
   }
 }
 

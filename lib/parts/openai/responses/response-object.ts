@@ -42,7 +42,7 @@ export function formatResponse(
     + `"instructions":${textOrNull(instructions)},"output":${formatJson(output)},`
     + `"error":${error === undefined ? null : formatJson(error)},${settings},`
     + `"usage":${usage === undefined ? null : formatJson(usage)},"store":${isStored},`
-    + `"background":${isBackground},"service_tier":"default",`
+    + `"background":${isBackground},"service_tier":"default","access_programs":null,`
     + `"metadata":${metadata === undefined ? '{}' : formatJson(metadata)},${labels}}`
 }
 
@@ -76,7 +76,7 @@ function settingsIn(body: ResponseItem): readonly [settings: string, labels: str
   const settings = {
     tools: toolsOf(body['tools']), tool_choice: body['tool_choice'] ?? 'auto',
     truncation: 'disabled', parallel_tool_calls: body['parallel_tool_calls'] !== false,
-    text: { format: formatOf(body['text']) },
+    text: textSettings(body['text']),
     top_p: number('top_p', 1), temperature: number('temperature', 1),
     presence_penalty: number('presence_penalty', 0), frequency_penalty: number('frequency_penalty', 0),
     reasoning: isRecord(body['reasoning']) ? body['reasoning'] : null,
@@ -104,9 +104,9 @@ function toolsOf(tools: unknown): readonly unknown[] {
   }) : []
 }
 
-function formatOf(text: unknown): unknown {
-  const format = typeof text === 'object' && text !== null ? Reflect.get(text, 'format') : undefined
-  return format ?? { type: 'text' }
+function textSettings(text: unknown): object {
+  const { format, verbosity } = isRecord(text) ? text : {}
+  return { format: format ?? { type: 'text' }, ...typeof verbosity === 'string' && { verbosity } }
 }
 
 /** `isEstimated`: nobody has counted them. */
@@ -114,7 +114,7 @@ export function usageOf(usage: Usage, isEstimated = false): object {
   const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = usage
   return {
     input_tokens: inputTokens, output_tokens: outputTokens, total_tokens: inputTokens + outputTokens,
-    input_tokens_details: { cached_tokens: cachedInputTokens },
+    input_tokens_details: { cached_tokens: cachedInputTokens, cache_write_tokens: 0 },
     output_tokens_details: { reasoning_tokens: reasoningTokens },
     estimated: isEstimated ? true : undefined,
   }
@@ -146,6 +146,24 @@ export function summaryPart(text: string): ResponseItem {
 
 export function reasoningPart(text: string): ResponseItem {
   return { type: 'reasoning_text', text }
+}
+
+/** An item that a client has sent, with what it may have left out. */
+export function listedItem(item: ResponseItem): ResponseItem {
+  const { type = 'message', content, role, output } = item
+  const said = role === 'assistant' ? 'output_text' : 'input_text'
+  const parts = typeof content === 'string' ? [{ type: said, text: content }] : content
+  return {
+    status: 'completed', ...item, type,
+    ...Array.isArray(parts) && { content: parts.map(wholePart) },
+    ...Array.isArray(output) && { output: output.map(wholePart) },
+  }
+}
+
+function wholePart(part: unknown): unknown {
+  if (!isRecord(part)) return part
+  if (part['type'] === 'input_image') return { detail: 'auto', ...part }
+  return part['type'] === 'output_text' ? { ...textPart(''), ...part } : part
 }
 
 /** A call by the name that the client knows, which may be one of a namespace. */

@@ -25,7 +25,7 @@ import {
   unknownResponse,
 } from './kept-responses.ts'
 import { conversationOf, decodeCompaction, decodeRequest, readableItems } from './response-input.ts'
-import { idFor, secondsNow, usageOf } from './response-object.ts'
+import { idFor, listedItem, secondsNow, usageOf } from './response-object.ts'
 import { ResponseFace } from './response-run.ts'
 import { pieceLine, PIECES, streamResponse } from './response-stream.ts'
 import type { Answer } from '../../../floors/answers/answer.ts'
@@ -262,7 +262,7 @@ export async function inputItems(service: Service, exchange: Exchange): Promise<
   if (order !== 'asc' && order !== 'desc') throw wrongMember('order', 'must be asc or desc')
   const { input } = await requireResponse(service, ownerOf(exchange), idIn(exchange))
   // Those of the client need not differ, and a page ends with one.
-  const items = input.map((item, index) => ({ ...asItem(item), id: inputItemId(idIn(exchange), index) }))
+  const items = input.map((item, index) => ({ ...listedItem(item), id: inputItemId(idIn(exchange), index) }))
   if (order === 'desc') items.reverse()
   const after = asked.get('after')
   const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
@@ -272,14 +272,6 @@ export async function inputItems(service: Service, exchange: Exchange): Promise<
     object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null,
     has_more: from + limit < items.length,
   })
-}
-
-/** A message as responses show it: its text is a part. */
-function asItem(item: ResponseItem): ResponseItem {
-  const { type = 'message', content, role } = item
-  if (type !== 'message' || typeof content !== 'string') return { ...item, type }
-  const part = role === 'assistant' ? 'output_text' : 'input_text'
-  return { ...item, type, status: 'completed', content: [{ type: part, text: content }] }
 }
 
 async function cancelRunning(service: Service, exchange: Exchange): Promise<void> {
