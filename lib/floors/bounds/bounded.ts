@@ -3,19 +3,16 @@
  * owner who holds most of what is short makes room with what it has not used for longest, so that nobody
  * pushes out another's entries by keeping more. An entry in use is leased, and never makes room.
  *
- * A slot is its own link in all lists, and nothing is sorted: owners are in lists by how much they hold, in
- * steps of less than a tenth, and entries in lists by how long they are kept. So every change takes the same
- * time among ten thousand as among ten.
+ * Nothing is sorted: owners are in lists by how much they hold, in steps of less than a tenth, and entries in
+ * lists by how long they are kept. So every change takes the same time among ten thousand as among ten.
  */
 import { monotonic } from '../../kernel/util/clock.ts'
-import { LinkedList } from '../../kernel/util/linked-list.ts'
 import { BEYOND } from '../../kernel/util/quota.ts'
 import { Generations } from './generations.ts'
-import { Rank, Ranking } from './ranking.ts'
-import { StringIndex } from './string-index.ts'
-import type { LinkedMember } from '../../kernel/util/linked-list.ts'
-import type { Aging } from './generations.ts'
-import type { Indexed } from './string-index.ts'
+import { Ranking } from './ranking.ts'
+import { Rings } from './rings.ts'
+import { grown, Slots } from './slots.ts'
+import type { Slotted } from './slots.ts'
 
 /**
  * How firmly an entry is kept: of an owner's entries those that are `fleeting` make room first, then those
@@ -27,63 +24,27 @@ export const LEASED = 2
 export type Hold = typeof FLEETING | typeof KEPT | typeof LEASED
 const ALL: readonly Hold[] = [LEASED, KEPT, FLEETING]
 
-/** What can be in a bounded map: it has a slot, which is made with it. */
-export interface Slotted<T> { readonly slot: Slot<T> }
+/** How many figures an entry has, of which the first are its bytes; and where the others are. */
+const FIGURES = 3
+const HOLD = 1
+const USED_AT = 2
 
-/**
- * Where something stands in a bounded map, which alone writes the members. It is no class to extend: the
- * engine takes ten times as long to make objects of many shapes in one place.
- */
-export class Slot<T> implements Indexed, LinkedMember<Slot<T>>, Aging {
-  readonly id: string
-  readonly of: T
-  bytes = 0
-  hold: Hold = FLEETING
-  /** In whole monotonic milliseconds. */
-  usedAt = 0
-  until = 0
-  /** Undefined while it is in no map. */
-  holder: Holder<T> | undefined = undefined
-  previous: Slot<T> | undefined = undefined
-  next: Slot<T> | undefined = undefined
-  earlier: Aging = this
-  later: Aging = this
-  hash = 0
-  number = 0
-
-  /** `id`: what it is found by; '' for one that is not looked up. `of`: what has it. */
-  constructor(id: string, of: T) {
-    this.id = id
-    this.of = of
-  }
-
-  /** Whether its time is over. */
-  hasExpired(now: number): boolean { return this.until !== 0 && this.until <= now }
-}
-
-type SlotList<T> = LinkedList<Slot<T>>
-
-/** What one owner holds; of each list the entry that was used longest ago is the first. */
-export class Holder<T> implements Indexed {
+/** What one owner holds. */
+class Holder implements Slotted {
   /** The owner. */
   readonly id: string
-  hash = 0
-  number = 0
+  slot = 0
   count = 0
   bytes = 0
   /** Rises with every change of any owner's. */
   changedAt = 0
-  readonly byCount: Rank<Holder<T>> = new Rank(this)
-  readonly byBytes: Rank<Holder<T>> = new Rank(this)
-  readonly lists: readonly [fleeting: SlotList<T>, kept: SlotList<T>, leased: SlotList<T>]
+  /** The ends of its lists; in each the entry that was used longest ago is the first. */
+  readonly lists: readonly [fleeting: number, kept: number, leased: number]
 
-  constructor(owner: string) {
+  constructor(owner: string, lists: Holder['lists']) {
     this.id = owner
-    this.lists = [new LinkedList(), new LinkedList(), new LinkedList()]
+    this.lists = lists
   }
-
-  /** The one that makes room first. */
-  get oldest(): Slot<T> | undefined { return this.lists[FLEETING].first ?? this.lists[KEPT].first }
 }
 
 export interface Bounds {
@@ -107,14 +68,17 @@ export interface BoundedEvents<T> {
   readonly mayGo?: (entry: T) => boolean
 }
 
-export class Bounded<T extends Slotted<T>> {
+export class Bounded<T extends Slotted> {
   readonly #bounds: Bounds
   readonly #events: BoundedEvents<T>
-  readonly #byId = new StringIndex<Slot<T>>()
-  readonly #holders = new StringIndex<Holder<T>>()
-  readonly #byCount = new Ranking<Holder<T>>()
-  readonly #byBytes = new Ranking<Holder<T>>()
-  readonly #generations = new Generations<Slot<T>>()
+  readonly #slots: Slots<T>
+  readonly #lists: Rings<T>
+  readonly #generations: Generations<T>
+  readonly #holders = new Slots<Holder>()
+  readonly #byCount = new Ranking(this.#holders)
+  readonly #byBytes = new Ranking(this.#holders)
+  /** By slot: bytes, the hold, and when it was last used. */
+  #figures = new Float64Array(0)
   /** From the first time that there is too much. */
   #isRanked = false
   #changes = 0
@@ -125,6 +89,9 @@ export class Bounded<T extends Slotted<T>> {
   constructor(bounds: Bounds, events: BoundedEvents<T> = {}) {
     this.#bounds = bounds
     this.#events = events
+    this.#slots = new Slots(bounds.isByOwner)
+    this.#lists = new Rings(this.#slots)
+    this.#generations = new Generations(this.#slots)
   }
 
   get count(): number { return this.#count }
@@ -140,18 +107,27 @@ export class Bounded<T extends Slotted<T>> {
     const isByOwner = this.#bounds.isByOwner === true
     const holder = isByOwner ? this.#holders.get(owner) : undefined
     if (isByOwner && holder === undefined) return undefined
-    const found = this.#byId.get(id, holder)
-    if (found === undefined) return undefined
-    if (!found.hasExpired(monotonic())) return found.of
+    const found = this.#slots.get(id, holder?.slot)
+    if (found === undefined || !this.hasExpired(found)) return found
     this.#evict(found)
     return undefined
   }
 
+  /** The bytes of an entry; 0 while it is not here. */
+  bytesOf({ slot }: T): number { return slot === 0 ? 0 : this.#figures[slot * FIGURES]! }
+
+  /** How an entry is held that is here. */
+  holdOf({ slot }: T): Hold { return this.#figures[slot * FIGURES + HOLD] as Hold }
+
+  /** When an entry that is here was last used, in whole monotonic milliseconds. */
+  usedAt({ slot }: T): number { return this.#figures[slot * FIGURES + USED_AT]! }
+
+  /** Whether the time of an entry is over. */
+  hasExpired({ slot }: T): boolean { return this.#generations.hasExpired(slot) }
+
   /** All, owner by owner, the first used first. The one that was given last may leave meanwhile. */
   * values(): Generator<T> {
-    for (const { lists } of this.#holders) {
-      for (const hold of ALL) for (const { of } of lists[hold]) yield of
-    }
+    for (const { lists } of this.#holders) for (const hold of ALL) yield * this.#lists.all(lists[hold])
   }
 
   /**
@@ -161,24 +137,24 @@ export class Bounded<T extends Slotted<T>> {
   * of(owner: string, ...holds: readonly Hold[]): Generator<T> {
     const lists = this.#holders.get(owner)?.lists
     if (lists === undefined) return
-    for (const hold of holds.length > 0 ? holds : ALL) {
-      for (let slot = lists[hold].last; slot !== undefined;) {
-        const { previous } = slot
-        yield slot.of
-        slot = previous
-      }
-    }
+    for (const hold of holds.length > 0 ? holds : ALL) yield * this.#lists.backward(lists[hold])
+  }
+
+  /** The one of an owner's that makes room first. */
+  oldest(owner: string): T | undefined {
+    const holder = this.#holders.get(owner)
+    return holder && this.#oldestOf(holder)
   }
 
   /**
-   * Adds an entry, under an id that is free, for so many milliseconds. What has expired goes, and others make
-   * room. False, and it is not added, where there is none.
+   * Adds an entry, under an id that is free (or '': it is not looked up), for so many milliseconds. What has
+   * expired goes, and others make room. False, and it is not added, where there is none.
    */
-  add(owner: string, { slot }: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
+  add(owner: string, entry: T, bytes: number, hold: Hold = KEPT, keepMs: number = Infinity): boolean {
     if (bytes > this.#bounds.maxBytes && this.#events.trim === undefined) return false
-    const holder = this.#put(owner, slot, bytes, hold, keepMs)
-    if (!this.#isOver || this.#fits(slot, holder)) return true
-    this.#remove(slot)
+    const holder = this.#put(owner, entry, bytes, hold, keepMs)
+    if (!this.#isOver || this.#fits(entry, holder)) return true
+    this.remove(entry)
     return false
   }
 
@@ -186,52 +162,65 @@ export class Bounded<T extends Slotted<T>> {
    * Adds an entry that is in use, and so is there whether or not there is room: it counts, and `isTooMuch`
    * tells.
    */
-  lease(owner: string, { slot }: T, bytes: number): void {
-    const holder = this.#put(owner, slot, bytes, LEASED, Infinity)
-    if (this.#isOver) this.#fits(slot, holder)
+  lease(owner: string, entry: T, bytes: number): void {
+    const holder = this.#put(owner, entry, bytes, LEASED, Infinity)
+    if (this.#isOver) this.#fits(entry, holder)
   }
 
-  #put(owner: string, slot: Slot<T>, bytes: number, hold: Hold, keepMs: number): Holder<T> {
+  #put(owner: string, entry: T, bytes: number, hold: Hold, keepMs: number): Holder {
     const now = monotonic()
     this.#expire(now)
-    slot.bytes = bytes
-    let holder = this.#holders.get(owner)
-    if (holder === undefined) this.#holders.add(holder = new Holder<T>(owner))
-    slot.holder = holder
-    slot.hold = hold
-    if (slot.id !== '') this.#byId.add(slot, this.#bounds.isByOwner === true ? holder : undefined)
-    this.#enter(holder, slot)
+    const holder = this.#holders.get(owner) ?? this.#addHolder(owner)
+    const slot = this.#slots.add(entry, holder.slot, entry.id !== '')
+    this.#figures = grown(this.#figures, slot * FIGURES + USED_AT)
+    this.#figures[slot * FIGURES] = bytes
+    this.#enter(holder, slot, hold)
     this.#age(slot, keepMs, now)
     this.#account(holder, 1, bytes)
     return holder
   }
+
+  #addHolder(owner: string): Holder {
+    const lists = this.#lists
+    const holder = new Holder(owner, [lists.open(), lists.open(), lists.open()])
+    this.#holders.add(holder)
+    return holder
+  }
+
+  #holderOf(slot: number): Holder { return this.#holders.at(this.#slots.holderOf(slot))! }
 
   /**
    * An entry was used, and is held like that for so many milliseconds from now on: the owner's others of that
    * kind go before it.
    */
   use({ slot }: T, hold: Hold, keepMs: number = Infinity): void {
-    const { holder } = slot
-    if (holder === undefined) return
-    this.#move(holder, slot, hold)
+    if (slot === 0) return
+    this.#move(this.#holderOf(slot), slot, hold)
     this.#age(slot, keepMs, monotonic())
+  }
+
+  /** An entry is used now, and goes no later for that. */
+  renew({ slot }: T): void {
+    this.#figures[slot * FIGURES + USED_AT] = monotonic()
   }
 
   /**
    * An entry has so many bytes now; others make room where it has grown. False where there is not enough:
    * then it has its new size all the same, and has to be resized back.
    */
-  resize({ slot }: T, bytes: number): boolean {
-    const { holder, bytes: before } = slot
-    if (holder === undefined) return true
-    slot.bytes = bytes
+  resize(entry: T, bytes: number): boolean {
+    const { slot } = entry
+    if (slot === 0) return true
+    const holder = this.#holderOf(slot)
+    const before = this.#figures[slot * FIGURES]!
+    this.#figures[slot * FIGURES] = bytes
     this.#account(holder, 0, bytes - before)
-    return bytes <= before || !this.#isOver || this.#fits(slot, holder)
+    return bytes <= before || !this.#isOver || this.#fits(entry, holder)
   }
 
   /** Whether no one can make room for what the owner of an entry holds, or it found none at all. */
-  isTooMuch({ slot: { holder } }: T): boolean {
-    return holder === undefined ? this.#isOver : this.#isTooMuchFor(holder)
+  isTooMuch({ slot }: T): boolean {
+    return slot === 0 ? this.#isOver : this.#isTooMuchFor(this.#holderOf(slot))
   }
 
   /** Makes room again: more may go than before. */
@@ -239,19 +228,17 @@ export class Bounded<T extends Slotted<T>> {
     this.#makeRoom(undefined)
   }
 
-  remove({ slot }: T): void {
-    this.#remove(slot)
-  }
-
-  #remove(slot: Slot<T>): void {
-    const { holder } = slot
-    if (holder === undefined) return
-    if (slot.id !== '') this.#byId.remove(slot)
-    this.#leave(holder, slot)
+  remove(entry: T): void {
+    const { slot } = entry
+    if (slot === 0) return
+    const holder = this.#holderOf(slot)
+    this.#leave(slot)
     this.#generations.leave(slot)
-    slot.holder = undefined
-    this.#account(holder, -1, -slot.bytes)
-    if (holder.count === 0) this.#holders.remove(holder)
+    this.#slots.remove(entry)
+    this.#account(holder, -1, -this.#figures[slot * FIGURES]!)
+    if (holder.count > 0) return
+    for (const list of holder.lists) this.#lists.close(list)
+    this.#holders.remove(holder)
   }
 
   /** Removes what has expired, as far as it is before all that was kept for about as long and has not. */
@@ -260,31 +247,37 @@ export class Bounded<T extends Slotted<T>> {
   }
 
   #expire(now: number): void {
-    let slot = this.#generations.expired(now)
-    for (; slot !== undefined; slot = this.#generations.expired(now)) this.#evict(slot)
+    let entry = this.#generations.expired(now)
+    for (; entry !== undefined; entry = this.#generations.expired(now)) this.#evict(entry)
   }
 
   /** What goes first where bytes are short, or where the number is. */
-  #next(isHeavy: boolean): Slot<T> | undefined {
+  #next(isHeavy: boolean): T | undefined {
     const ranking = isHeavy ? this.#byBytes : this.#byCount
     const { mayGo } = this.#events
-    if (mayGo === undefined) return ranking.largest?.oldest
+    if (mayGo === undefined) return ranking.largest && this.#oldestOf(ranking.largest)
     for (const { lists: [fleeting, kept] } of ranking.largestFirst()) {
-      for (const list of [fleeting, kept]) for (const slot of list) if (mayGo(slot.of)) return slot
+      for (const list of [fleeting, kept]) {
+        for (const entry of this.#lists.all(list)) if (mayGo(entry)) return entry
+      }
     }
     return undefined
+  }
+
+  #oldestOf({ lists: [fleeting, kept] }: Holder): T | undefined {
+    return this.#lists.first(fleeting) ?? this.#lists.first(kept)
   }
 
   get #isHeavy(): boolean { return this.#bytes > this.#bounds.maxBytes }
   get #isOver(): boolean { return this.#count > this.#bounds.maxCount || this.#isHeavy }
 
   /** Makes room for what has come or grown, which is the one that was used last from now on. */
-  #fits(slot: Slot<T>, holder: Holder<T>): boolean {
-    const { hold } = slot
-    this.#makeRoom(slot)
-    if (slot.holder === undefined) return false
-    if (holder.lists[hold].last === slot) this.#rank(holder)
-    else this.#move(holder, slot, hold)
+  #fits(entry: T, holder: Holder): boolean {
+    const hold = this.holdOf(entry)
+    this.#makeRoom(entry)
+    if (entry.slot === 0) return false
+    if (this.#lists.last(holder.lists[hold]) === entry) this.#rank(holder)
+    else this.#move(holder, entry.slot, hold)
     return !this.#isTooMuchFor(holder)
   }
 
@@ -292,7 +285,7 @@ export class Bounded<T extends Slotted<T>> {
    * Where no one can make room, an owner of less than an equal part of the bytes still gets more, up to half
    * as much again in all.
    */
-  #isTooMuchFor({ bytes }: Holder<T>): boolean {
+  #isTooMuchFor({ bytes }: Holder): boolean {
     const { maxCount, maxBytes } = this.#bounds
     if (!this.#isOver) return false
     return this.#count > maxCount || this.#bytes > maxBytes * (1 + BEYOND)
@@ -303,7 +296,7 @@ export class Bounded<T extends Slotted<T>> {
    * Who holds most of what is short gives up what it has not used for longest. `newest` goes last of all that
    * its owner has: a part of it, or not at all.
    */
-  #makeRoom(newest: Slot<T> | undefined): void {
+  #makeRoom(newest: T | undefined): void {
     if (!this.#isRanked && this.#isOver) this.#rankAll()
     const { trim } = this.#events
     let isLast = false
@@ -313,10 +306,10 @@ export class Bounded<T extends Slotted<T>> {
       if (next === undefined) return
       if (next !== newest || (isLast && !isHeavy)) {
         this.#evict(next)
-      } else if (isLast && next.bytes > 0) {
-        const gone = trim!(next.of)
-        next.bytes -= gone
-        this.#account(next.holder!, 0, -gone)
+      } else if (isLast && this.bytesOf(next) > 0) {
+        const gone = trim!(next)
+        this.#figures[next.slot * FIGURES]! -= gone
+        this.#account(this.#holderOf(next.slot), 0, -gone)
       } else {
         this.#putOff(next, isLast || trim === undefined ? LEASED : KEPT)
         isLast = true
@@ -325,40 +318,40 @@ export class Bounded<T extends Slotted<T>> {
   }
 
   /** From now on others of its owner go first, and then those of other owners. */
-  #putOff(slot: Slot<T>, hold: Hold): void {
-    const holder = slot.holder!
+  #putOff({ slot }: T, hold: Hold): void {
+    const holder = this.#holderOf(slot)
     this.#relist(holder, slot, hold)
-    if (holder.oldest === undefined) this.#rank(holder)
+    if (this.#oldestOf(holder) === undefined) this.#rank(holder)
   }
 
-  #evict(slot: Slot<T>): void {
-    this.#remove(slot)
-    this.#events.onEvict?.(slot.of)
+  #evict(entry: T): void {
+    this.remove(entry)
+    this.#events.onEvict?.(entry)
   }
 
-  #move(holder: Holder<T>, slot: Slot<T>, hold: Hold): void {
+  #move(holder: Holder, slot: number, hold: Hold): void {
     this.#relist(holder, slot, hold)
     this.#rank(holder)
   }
 
   /** To the end of a list. */
-  #relist(holder: Holder<T>, slot: Slot<T>, hold: Hold): void {
-    this.#leave(holder, slot)
-    slot.hold = hold
-    this.#enter(holder, slot)
+  #relist(holder: Holder, slot: number, hold: Hold): void {
+    this.#leave(slot)
+    this.#enter(holder, slot, hold)
   }
 
-  #enter({ lists }: Holder<T>, slot: Slot<T>): void {
-    lists[slot.hold].add(slot)
-    if (slot.hold === LEASED) this.#leased += 1
+  #enter({ lists }: Holder, slot: number, hold: Hold): void {
+    this.#figures[slot * FIGURES + HOLD] = hold
+    this.#lists.add(lists[hold], slot)
+    if (hold === LEASED) this.#leased += 1
   }
 
-  #leave({ lists }: Holder<T>, slot: Slot<T>): void {
-    lists[slot.hold].remove(slot)
-    if (slot.hold === LEASED) this.#leased -= 1
+  #leave(slot: number): void {
+    this.#lists.remove(slot)
+    if (this.#figures[slot * FIGURES + HOLD] === LEASED) this.#leased -= 1
   }
 
-  #account(holder: Holder<T>, count: number, bytes: number): void {
+  #account(holder: Holder, count: number, bytes: number): void {
     holder.count += count
     holder.bytes += bytes
     this.#count += count
@@ -367,18 +360,17 @@ export class Bounded<T extends Slotted<T>> {
   }
 
   /** Only who can make room is ranked. */
-  #rank(holder: Holder<T>): void {
+  #rank(holder: Holder): void {
     holder.changedAt = ++this.#changes
     if (!this.#isRanked) return
     const { maxCount, maxBytes } = this.#bounds
-    const { byCount, byBytes } = holder
-    if (holder.oldest === undefined) {
-      this.#byCount.leave(byCount)
-      this.#byBytes.leave(byBytes)
+    if (this.#oldestOf(holder) === undefined) {
+      this.#byCount.leave(holder)
+      this.#byBytes.leave(holder)
       return
     }
-    if (maxCount !== Infinity) this.#byCount.put(byCount, holder.count)
-    if (maxBytes !== Infinity) this.#byBytes.put(byBytes, holder.bytes)
+    if (maxCount !== Infinity) this.#byCount.put(holder, holder.count)
+    if (maxBytes !== Infinity) this.#byBytes.put(holder, holder.bytes)
   }
 
   #rankAll(): void {
@@ -388,8 +380,8 @@ export class Bounded<T extends Slotted<T>> {
   }
 
   /** Its time begins now. */
-  #age(slot: Slot<T>, keepMs: number, now: number): void {
-    slot.usedAt = now
+  #age(slot: number, keepMs: number, now: number): void {
+    this.#figures[slot * FIGURES + USED_AT] = now
     this.#generations.leave(slot)
     if (keepMs !== Infinity) this.#generations.add(slot, keepMs, now)
   }

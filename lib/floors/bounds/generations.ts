@@ -3,50 +3,50 @@
  * ring in which each is before those that came later. So nothing is sorted, and one that is kept for long
  * stands before none that is not.
  */
+import { monotonic } from '../../kernel/util/clock.ts'
 import { stepOf } from './ranking.ts'
+import { Rings } from './rings.ts'
+import { grown } from './slots.ts'
+import type { Slots, Slotted } from './slots.ts'
 
-/** What can be in a generation. Only generations write these. */
-export interface Aging {
-  /** Whole monotonic milliseconds from which on it is not there any more; 0: it does not expire. */
-  until: number
-  earlier: Aging
-  later: Aging
-}
+interface Generation { readonly step: number; readonly end: number }
 
-/** `end` is behind the last and before the first. */
-interface Generation { readonly step: number; readonly end: Aging }
-
-export class Generations<T extends Aging> {
+export class Generations<T extends Slotted> {
+  readonly #rings: Rings<T>
   readonly #all: Generation[] = []
+  /** By slot: whole monotonic milliseconds from which on it is not there any more; 0: it does not expire. */
+  #until = new Float64Array(0)
 
-  add(member: T, keepMs: number, now: number): void {
-    const step = stepOf(keepMs)
-    let end: Aging | undefined
-    for (const one of this.#all) if (one.step === step) end = one.end
-    if (end === undefined) this.#all.push({ step, end: end = endOfRing() })
-    member.until = now + Math.floor(keepMs)
-    member.earlier = end.earlier
-    member.later = end
-    end.earlier = end.earlier.later = member
+  constructor(slots: Slots<T>) {
+    this.#rings = new Rings(slots)
   }
 
-  leave(member: T): void {
-    if (member.until === 0) return
-    member.earlier.later = member.later
-    member.later.earlier = member.earlier
-    // One that has left must not keep others in memory.
-    member.earlier = member.later = member
-    member.until = 0
+  add(slot: number, keepMs: number, now: number): void {
+    const step = stepOf(keepMs)
+    let end = 0
+    for (const one of this.#all) if (one.step === step) end = one.end
+    if (end === 0) this.#all.push({ step, end: end = this.#rings.open() })
+    this.#rings.add(end, slot)
+    this.#until = grown(this.#until, slot)
+    this.#until[slot] = now + Math.floor(keepMs)
+  }
+
+  leave(slot: number): void {
+    this.#rings.remove(slot)
+    if (slot < this.#until.length) this.#until[slot] = 0
+  }
+
+  hasExpired(slot: number, now?: number): boolean {
+    const until = slot < this.#until.length ? this.#until[slot]! : 0
+    return until !== 0 && until <= (now ?? monotonic())
   }
 
   /** One whose time is over, if one is before all of its generation that have time. */
   expired(now: number): T | undefined {
-    for (const { end } of this.#all) if (end.later !== end && end.later.until <= now) return end.later as T
+    for (const { end } of this.#all) {
+      const first = this.#rings.first(end)
+      if (first !== undefined && this.hasExpired(first.slot, now)) return first
+    }
     return undefined
   }
-}
-
-function endOfRing(): Aging {
-  const end = { until: 0 } as Aging
-  return Object.assign(end, { earlier: end, later: end })
 }

@@ -1,56 +1,46 @@
 /**
- * Which of many is the largest, in steps: each step is a list, so that a change takes the same time among ten
+ * Which of many is the largest, in steps: each step is a ring, so that a change takes the same time among ten
  * thousand as among ten. Who is taken for the largest is so within less than a tenth, and exactly where sizes
  * are small.
  */
-import { LinkedList } from '../../kernel/util/linked-list.ts'
-import type { LinkedMember } from '../../kernel/util/linked-list.ts'
+import { Rings } from './rings.ts'
+import type { Slots, Slotted } from './slots.ts'
 
-/** Where something stands in a ranking, which alone writes the members. */
-export class Rank<T> implements LinkedMember<Rank<T>> {
-  readonly of: T
-  /** Undefined: nowhere. */
-  list: LinkedList<Rank<T>> | undefined = undefined
-  step = 0
-  previous: Rank<T> | undefined = undefined
-  next: Rank<T> | undefined = undefined
-
-  constructor(of: T) {
-    this.of = of
-  }
-}
-
-/** Things by a size; in a step the one that was put there longest ago is the first. */
-export class Ranking<T> {
-  readonly #steps: LinkedList<Rank<T>>[] = []
+/** Members by a size; in a step the one that was put there longest ago is the first. */
+export class Ranking<T extends Slotted> {
+  readonly #rings: Rings<T>
+  /** The ends of the rings, by step. */
+  readonly #ends: (number | undefined)[] = []
   #top = -1
 
+  constructor(slots: Slots<T>) {
+    this.#rings = new Rings(slots)
+  }
+
   get largest(): T | undefined {
-    while (this.#top >= 0 && this.#steps[this.#top]!.first === undefined) this.#top -= 1
-    return this.#steps[this.#top]?.first?.of
+    for (; this.#top >= 0; this.#top -= 1) {
+      const end = this.#ends[this.#top]
+      const first = end === undefined ? undefined : this.#rings.first(end)
+      if (first !== undefined) return first
+    }
+    return undefined
   }
 
   * largestFirst(): Generator<T> {
-    for (let step = this.#top; step >= 0; step--) for (const { of } of this.#steps[step]!) yield of
+    for (const end of this.#ends.toReversed()) if (end !== undefined) yield * this.#rings.all(end)
   }
 
-  put(rank: Rank<T>, size: number): void {
+  put(member: T, size: number): void {
     const step = stepOf(size)
-    const { list } = rank
-    if (list !== undefined) {
-      if (rank.step === step && list.last === rank) return
-      list.remove(rank)
-    }
-    while (this.#steps.length <= step) this.#steps.push(new LinkedList())
-    rank.step = step
-    rank.list = this.#steps[step]!
-    rank.list.add(rank)
+    const end = this.#ends[step] ??= this.#rings.open()
+    if (this.#rings.last(end) === member) return
+    this.leave(member)
+    this.#rings.add(end, member.slot)
     if (step > this.#top) this.#top = step
   }
 
-  leave(rank: Rank<T>): void {
-    rank.list?.remove(rank)
-    rank.list = undefined
+  leave({ slot }: T): void {
+    this.#rings.remove(slot)
   }
 }
 

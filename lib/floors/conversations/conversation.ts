@@ -6,7 +6,7 @@
  * named again after their first message (most clients never come back), then with those idle for longest.
  */
 import { sharedOf } from '../shared/shared-of.ts'
-import { Bounded, FLEETING, KEPT, Slot } from '../bounds/bounded.ts'
+import { Bounded, FLEETING, KEPT } from '../bounds/bounded.ts'
 import { randomUuid } from '../../kernel/wire/random.ts'
 import { append, sizeOf } from './chat.ts'
 import { CONVERSATION_ID, rejectCursor, summaryOf } from './conversation-page.ts'
@@ -16,22 +16,23 @@ import type { KernelLimits } from '../../kernel/define/limits.ts'
 import type { Service } from '../../kernel/run/service.ts'
 import type { Gauge } from '../../kernel/util/gauge.ts'
 import type { SharedForm } from '../shared/shared.ts'
-import type { Slotted } from '../bounds/bounded.ts'
+import type { Slotted } from '../bounds/slots.ts'
 import type { ConversationPage } from './conversation-page.ts'
 import type { StoredConversations } from './stored-conversations.ts'
 
 const ROLES_BYTES = 'user'.length + 'assistant'.length
 
 /** One that was never named again is fleeting; its bytes are those of its messages. */
-class Conversation implements Slotted<Conversation> {
-  readonly slot: Slot<Conversation>
+class Conversation implements Slotted {
+  readonly id: string
+  slot = 0
   /** What began it, until its messages are read, which those of most never are. */
   #asked: string
   #answered: string
   #messages: ChatMessage[] | undefined
 
   constructor(id: string, asked: string, answered: string, messages?: ChatMessage[]) {
-    this.slot = new Slot(id, this)
+    this.id = id
     this.#asked = asked
     this.#answered = answered
     this.#messages = messages
@@ -122,12 +123,13 @@ export class Conversations {
     if (this.#stored !== undefined) return this.#stored.record(owner, id, added, known)
     this.#all.expire()
     const found = this.#all.get(id, owner)
-    const chat = { messages: found?.messages ?? [], bytes: found?.slot.bytes ?? 0 }
+    const bytes = found === undefined ? 0 : this.#all.bytesOf(found)
+    const chat = { messages: found?.messages ?? [], bytes }
     append(chat, added, this.#limits)
     if (found === undefined) {
       this.#all.add(owner, new Conversation(id, '', '', chat.messages), chat.bytes, FLEETING, this.#keepMs)
     } else {
-      this.#all.use(found, found.slot.hold, this.#keepMs)
+      this.#all.use(found, this.#all.holdOf(found), this.#keepMs)
       this.#all.resize(found, chat.bytes)
     }
   }
@@ -153,13 +155,13 @@ export class Conversations {
     if (this.#stored !== undefined) return this.#stored.list(owner, limit, after)
     const cursor = after === undefined ? undefined : placeIn(after)
     this.#all.expire()
-    const all = Array.from(this.#all.of(owner), ({ slot }) => slot).filter((one) => (
-      CONVERSATION_ID.test(one.id) && (cursor === undefined || byUse(cursor, one) < 0)
-    )).sort(byUse)
+    const all = Array.from(this.#all.of(owner), (of) => ({ id: of.id, usedAt: this.#all.usedAt(of), of }))
+      .filter((one) => CONVERSATION_ID.test(one.id) && (cursor === undefined || byUse(cursor, one) < 0))
+      .sort(byUse)
     const shown = all.slice(0, limit)
     const last = shown.at(-1)
     return {
-      conversations: shown.map(({ id, of: { messages } }) => summaryOf(id, messages)),
+      conversations: shown.map(({ id, of }) => summaryOf(id, of.messages)),
       next: all.length > limit && last !== undefined ? `${last.usedAt}.${last.id}` : undefined,
     }
   }
@@ -178,7 +180,7 @@ function messagesOf(asked: string, answered: string): ChatMessage[] {
 }
 
 /** Where a conversation stands in a list. */
-type Place = Pick<Slot<Conversation>, 'id' | 'usedAt'>
+interface Place { readonly id: string; readonly usedAt: number }
 
 /** The one that was used last first, and of equals the greater id. */
 function byUse(one: Place, other: Place): number {

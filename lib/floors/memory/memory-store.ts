@@ -7,13 +7,12 @@
 import { Fault } from '../../kernel/define/fault.ts'
 import { checkOptionsOf, mustBe } from '../../kernel/define/validate.ts'
 import { MAX_VALUE_BYTES } from '../../kernel/store/store.ts'
-import { monotonic } from '../../kernel/util/clock.ts'
 import { total } from '../../kernel/util/memory.ts'
-import { Bounded, KEPT, LEASED, Slot } from '../bounds/bounded.ts'
+import { Bounded, KEPT, LEASED } from '../bounds/bounded.ts'
 import { measure, notify, notifyAll, requireKey } from './common.ts'
 import type { Checks } from '../../kernel/define/validate.ts'
 import type { Entry, Keep, Store, StoreKey } from '../../kernel/store/store.ts'
-import type { Slotted } from '../bounds/bounded.ts'
+import type { Slotted } from '../bounds/slots.ts'
 import type { NumberedSubscriber } from './common.ts'
 
 /** A store that answers at once. */
@@ -99,19 +98,25 @@ export function memoryLimits(options: MemoryStoreOptions): MemoryLimits {
 }
 
 /** The server's own, and what is kept for ever where others share the memory, is leased: it never goes. */
-class KeptEntry implements Entry, Slotted<KeptEntry> {
-  readonly slot: Slot<KeptEntry>
+class KeptEntry implements Entry, Slotted {
+  readonly id: string
+  slot = 0
   readonly collection: string
   readonly key: string
   readonly value: string
   readonly version: number
+  /** Its bytes where it is leased, otherwise 0. */
+  readonly leasedBytes: number
 
-  constructor(id: string, { collection, key }: StoreKey, value: string, version: number) {
-    this.slot = new Slot(id, this)
+  constructor(
+    id: string, { collection, key }: StoreKey, value: string, version: number, leasedBytes: number,
+  ) {
+    this.id = id
     this.collection = collection
     this.key = key
     this.value = value
     this.version = version
+    this.leasedBytes = leasedBytes
   }
 }
 
@@ -142,9 +147,9 @@ function memoryEntries(
     if (!isExpected(before, expected)) return undefined
     requireRoom(bytes, before)
     if (before !== undefined) forget(before)
-    const kept = new KeptEntry(id, key, value, ++lastVersion)
     const isLeased = key.owner.startsWith('~') || (isShared && keepMs === Infinity)
-    if (isLeased) leasedBytes += bytes
+    const kept = new KeptEntry(id, key, value, ++lastVersion, isLeased ? bytes : 0)
+    leasedBytes += kept.leasedBytes
     // There is room: what is leased and what is being written have it together.
     entries.add(key.owner, kept, bytes, isLeased ? LEASED : KEPT, keepMs)
     return kept.version
@@ -162,11 +167,10 @@ function memoryEntries(
     collection: string, owner: string, limit: number, before: number = Infinity,
   ): readonly Entry[] {
     entries.expire()
-    const now = monotonic()
     const found: Entry[] = []
     if (limit <= 0) return found
     for (const entry of newestFirst(entries.of(owner, KEPT), entries.of(owner, LEASED))) {
-      if (entry.collection !== collection || entry.version >= before || entry.slot.hasExpired(now)) continue
+      if (entry.collection !== collection || entry.version >= before || entries.hasExpired(entry)) continue
       if (found.push(shown(entry)) >= limit) break
     }
     return found
@@ -174,9 +178,9 @@ function memoryEntries(
 
   /** Throws `Fault('busy')` where there would be no room even if all went that can. */
   function requireRoom(bytes: number, before: KeptEntry | undefined): void {
-    const isReplaced = before?.slot.hold === LEASED
-    const count = entries.leased - (isReplaced ? 1 : 0) + 1
-    const sum = leasedBytes - (isReplaced ? before.slot.bytes : 0) + bytes
+    const replaced = before?.leasedBytes ?? 0
+    const count = entries.leased - (replaced > 0 ? 1 : 0) + 1
+    const sum = leasedBytes - replaced + bytes
     if (count <= maxEntries && sum <= maxBytes) return
     throw new Fault('busy', 'The store is full of what may not go; try again later')
   }
@@ -186,8 +190,8 @@ function memoryEntries(
     gone(entry)
   }
 
-  function gone({ slot: { hold, bytes } }: KeptEntry): void {
-    if (hold === LEASED) leasedBytes -= bytes
+  function gone(entry: KeptEntry): void {
+    leasedBytes -= entry.leasedBytes
   }
 }
 
@@ -224,23 +228,25 @@ function shown({ key, value, version }: KeptEntry): Entry {
 /** Numbers rise within a topic. */
 interface TopicEvent { readonly number: number; readonly text: string }
 
-class KeptEvent implements TopicEvent, Slotted<KeptEvent> {
-  readonly slot: Slot<KeptEvent>
+class KeptEvent implements TopicEvent, Slotted {
+  slot = 0
   readonly topic: Topic
   readonly number: number
   readonly text: string
 
   constructor(topic: Topic, number: number, text: string) {
-    this.slot = new Slot('', this)
     this.topic = topic
     this.number = number
     this.text = text
   }
+
+  get id(): string { return '' }
 }
 
 /** One topic; it is leased while it is followed. */
-class Topic implements Slotted<Topic> {
-  readonly slot: Slot<Topic>
+class Topic implements Slotted {
+  readonly id: string
+  slot = 0
   readonly subscribers = new Set<NumberedSubscriber>()
   /** What not all subscribers have received. */
   readonly pending: TopicEvent[] = []
@@ -249,7 +255,7 @@ class Topic implements Slotted<Topic> {
   isNotifying = false
 
   constructor(name: string) {
-    this.slot = new Slot(name, this)
+    this.id = name
   }
 }
 
@@ -261,7 +267,7 @@ export function memoryTopics(
 ): Pick<MemoryStore, 'publish' | 'follow'> & { readonly size: number } {
   const events = new Bounded<KeptEvent>({ maxCount: maxEvents, maxBytes: maxEventsBytes }, { onEvict: gone })
   const topics = new Bounded<Topic>({ maxCount: maxTopics, maxBytes: Infinity }, {
-    onEvict: ({ slot: { id } }) => { for (const event of events.of(id)) drop(event) },
+    onEvict: ({ id }) => { for (const event of events.of(id)) drop(event) },
   })
   return { publish, follow, get size() { return topics.count } }
 
@@ -278,8 +284,7 @@ export function memoryTopics(
       const event = new KeptEvent(topic, number, text)
       topic.keptEvents += 1
       events.add(name, event, bytes, KEPT, keep.ms)
-      const { slot } = event
-      while (slot.holder !== undefined && topic.keptEvents > keep.events) drop(slot.holder.oldest!.of)
+      while (event.slot !== 0 && topic.keptEvents > keep.events) drop(events.oldest(name)!)
       settle(topic)
     }
     if (topic.subscribers.size > 0) {
@@ -328,9 +333,8 @@ export function memoryTopics(
   function replay(topic: Topic, subscriber: NumberedSubscriber): void {
     const { isNotifying } = topic
     topic.isNotifying = true
-    const now = monotonic()
-    const kept = [...events.of(topic.slot.id)].reverse()
-    for (const event of kept) if (!event.slot.hasExpired(now)) notify(subscriber, event.text)
+    const kept = [...events.of(topic.id)].reverse()
+    for (const event of kept) if (!events.hasExpired(event)) notify(subscriber, event.text)
     topic.isNotifying = isNotifying
     deliver(topic)
   }

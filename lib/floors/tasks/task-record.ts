@@ -6,17 +6,16 @@
  */
 import { addArtifact } from '../../kernel/define/artifact.ts'
 import { isPlainText, text } from '../../kernel/define/content.ts'
-import { LEASED, Slot } from '../bounds/bounded.ts'
 import { isTerminal } from './task.ts'
 import type { Content } from '../../kernel/define/content.ts'
-import type { Slotted } from '../bounds/bounded.ts'
+import type { Slotted } from '../bounds/slots.ts'
 import type { RunningTask, Task, TaskEvent, TaskMessage, TaskStatus, Watcher } from './task.ts'
 
 const none: readonly never[] = Object.freeze([])
 
 /** A task, here. Its members are written by the task table and the store of the tasks. */
-export class TaskRecord implements Slotted<TaskRecord> {
-  readonly slot: Slot<TaskRecord>
+export class TaskRecord implements Slotted {
+  slot = 0
   /** Never changed in place. */
   watchers: readonly Watcher[] = none
   run: RunningTask | undefined
@@ -32,7 +31,6 @@ export class TaskRecord implements Slotted<TaskRecord> {
   #aside = ''
 
   constructor(task: Task, run: RunningTask | undefined, version: number) {
-    this.slot = new Slot(task.id, this)
     this.#task = task
     this.run = run
     this.version = version
@@ -49,9 +47,7 @@ export class TaskRecord implements Slotted<TaskRecord> {
     this.#aside = ''
   }
 
-  get isHere(): boolean { return this.slot.holder !== undefined }
-  /** It does not run, and may have to make room. */
-  get isIdle(): boolean { return this.slot.hold !== LEASED }
+  get isHere(): boolean { return this.slot !== 0 }
 
   // What no text changes, so that reading it joins nothing.
   get id(): string { return this.#task.id }

@@ -63,8 +63,12 @@ export class TaskTable extends Bounded<TaskRecord> {
   }
 
   touch(record: TaskRecord): void {
-    this.use(record, record.slot.hold, record.isIdle ? this.keepMs(record.task) : Infinity)
+    if (this.isIdle(record)) this.markIdle(record)
+    else this.use(record, LEASED)
   }
+
+  /** Whether it does not run, and may have to make room. */
+  isIdle(record: TaskRecord): boolean { return this.holdOf(record) !== LEASED }
 
   /** It does not run: from now on it may have to make room, and expires. */
   markIdle(record: TaskRecord): void {
@@ -72,7 +76,7 @@ export class TaskTable extends Bounded<TaskRecord> {
   }
 
   markActive(record: TaskRecord): void {
-    if (record.isIdle) this.use(record, LEASED)
+    if (this.isIdle(record)) this.use(record, LEASED)
   }
 
   forget(record: TaskRecord): void {

@@ -256,7 +256,7 @@ export class Tasks {
     if (record === undefined) return undefined
     const isMore = append && record.hasArtifact(piece.id)
     // Only what is new is counted: the whole task would be walked for each piece.
-    const before = record.slot.bytes
+    const before = this.#table.bytesOf(record)
     const bytes = before + bytesOfParts(piece.parts)
     if (this.#isTooLarge(bytes)) throw this.#tooLarge()
     if (!this.#table.resize(record, bytes)) {
@@ -331,7 +331,7 @@ export class Tasks {
   /** Replaces a task by one with more artifacts. Throws, and nothing has changed, where they have no room. */
   #grow(record: TaskRecord, before: Task, next: Task): void {
     const hasRoom = this.#table.change(record, next)
-    const isTooLarge = record.isHere && this.#isTooLarge(record.slot.bytes)
+    const isTooLarge = this.#isTooLarge(this.#table.bytesOf(record))
     if (hasRoom && !isTooLarge) return
     this.#table.change(record, before)
     throw isTooLarge ? this.#tooLarge() : this.#table.noRoom()

@@ -4,7 +4,6 @@
  * kept, too.
  */
 import { timer } from '../../kernel/util/clock.ts'
-import { Slot } from '../../floors/bounds/bounded.ts'
 import { ReplayBudget } from '../../floors/kept-streams/replay-budget.ts'
 import type { Agent, Group } from '../../kernel/define/agent.ts'
 import type { LiveCall } from '../../kernel/define/live-call.ts'
@@ -62,7 +61,7 @@ export function chatKey(agent: Agent | Group, chat: string, principal: Principal
 
 /** Where the run of a chat writes. */
 export class ChatStream implements KeptStream, Sink {
-  readonly slot: Slot<KeptStream> = new Slot('', this)
+  slot = 0
   readonly #streams: ChatStreams
   readonly #chat: string
   /** Undefined after the end: it has the whole chat. */
@@ -87,6 +86,7 @@ export class ChatStream implements KeptStream, Sink {
     this.#readers = [reader]
   }
 
+  get id(): string { return '' }
   get caller(): string { return this.#call?.caller ?? '' }
   get closed(): boolean { return this.#isEnded }
 
@@ -198,7 +198,7 @@ export class ChatStream implements KeptStream, Sink {
     this.#text = ''
     const packs = this.#packs ??= []
     packs.push(bytes)
-    budget.hold(this, (packs.length === 1 ? OWN_BYTES : this.slot.bytes) + bytes.length)
-    if (this.slot.bytes > limits.replayBytes || budget.isTooMuch(this)) this.forget()
+    budget.hold(this, (packs.length === 1 ? OWN_BYTES : budget.bytesOf(this)) + bytes.length)
+    if (budget.bytesOf(this) > limits.replayBytes || budget.isTooMuch(this)) this.forget()
   }
 }

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { Bounded, FLEETING, KEPT, LEASED, Slot } from '../../../lib/floors/bounds/bounded.ts'
+import { Bounded, FLEETING, KEPT, LEASED } from '../../../lib/floors/bounds/bounded.ts'
 import { stepOf } from '../../../lib/floors/bounds/ranking.ts'
 import { standingTime } from '../../fixtures/time.ts'
-import type { BoundedEvents, Hold, Slotted } from '../../../lib/floors/bounds/bounded.ts'
+import type { BoundedEvents, Hold } from '../../../lib/floors/bounds/bounded.ts'
+import type { Slotted } from '../../../lib/floors/bounds/slots.ts'
 
-class Named implements Slotted<Named> {
-  readonly slot: Slot<Named>
+class Named implements Slotted {
   readonly id: string
+  slot = 0
 
   constructor(id: string) {
     this.id = id
-    this.slot = new Slot(id, this)
   }
 }
 
@@ -128,7 +128,7 @@ test('what is leased does not make room; where nothing can, there is none', () =
   const a = add('ann', 'a', 1, LEASED)!
   const b = add('ann', 'b')!
   add('bob', 'c', 1, LEASED)
-  assert.deepEqual([evicted, b.slot.holder], [['b'], undefined])
+  assert.deepEqual([evicted, b.slot], [['b'], 0])
   assert.equal(add('bob', 'd'), undefined)
   assert.deepEqual([map.count, map.leased, map.get('d')], [2, 2, undefined])
   map.use(a, KEPT)
@@ -203,7 +203,7 @@ test('who holds most and has nothing else trims what has grown, and pushes out n
   add('ann', 'a', 30)
   add('bob', 'b', 40)
   add('cat', 'c', 200)
-  assert.equal(map.get('c')?.slot.bytes, 40)
+  assert.equal(map.bytesOf(map.get('c')!), 40)
   assert.deepEqual([map.bytes, trimmed.length, evicted], [70 + 40 - 40, 16, ['b']])
   add('cat', 'c2', 35)
   assert.deepEqual([evicted, map.bytes], [['b', 'c'], 65])
@@ -279,16 +279,18 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
     }
     let coming = ''
     let [gone, trimmed] = [0, 0]
-    const trim = ({ id, slot: { bytes } }: Named): number => {
+    const trim = (entry: Named): number => {
+      const { id } = entry
+      const bytes = map.bytesOf(entry)
       assert.equal(id, coming)
       trimmed += 1
       const less = Math.min(bytes, cut!)
       before.get(id)!.bytes -= less
       return less
     }
-    const { map } = trialOf(maxCount, maxBytes, {
+    const { map }: Trial = trialOf(maxCount, maxBytes, {
       ...cut !== undefined && { trim },
-      onEvict: ({ id, slot: { bytes } }) => {
+      onEvict: ({ id }) => {
         gone += 1
         const { owner, hold } = before.get(id)!
         assert.notEqual(hold, LEASED)
@@ -302,7 +304,6 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
           const [otherCount, otherSum] = sums().get(one.owner)!
           assert.ok(isHeavy ? otherSum <= sum * 1.1 : otherCount <= count * 1.1)
         }
-        assert.equal(before.get(id)!.bytes, bytes)
         before.delete(id)
       },
     })
@@ -319,14 +320,14 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
         before.get(found.id)!.hold = hold
         map.use(found, hold)
       } else if (found !== undefined) {
-        const was = found.slot.bytes
+        const was = map.bytesOf(found)
         before.get(found.id)!.bytes = bytes
         coming = found.id
         if (!map.resize(found, bytes)) {
           before.get(found.id)!.bytes = was
           map.resize(found, was)
         } else if (cut !== undefined) {
-          assert.equal(found.slot.bytes, before.get(found.id)!.bytes)
+          assert.equal(map.bytesOf(found), before.get(found.id)!.bytes)
         }
       } else {
         coming = `${round}`
@@ -344,10 +345,10 @@ test('who makes room holds most of what is short, within a tenth, whatever comes
 
 test('where an owner has nothing left to trim, those that hold less make room', () => {
   const trimmed: string[] = []
-  const { map, evicted, add } = trialOf(100, 160, {
-    trim({ id, slot: { bytes } }) {
-      trimmed.push(id)
-      return Math.min(5, bytes)
+  const { map, evicted, add }: Trial = trialOf(100, 160, {
+    trim(entry) {
+      trimmed.push(entry.id)
+      return Math.min(5, map.bytesOf(entry))
     },
   })
   add('ann', 'a', 150, LEASED)

@@ -11,7 +11,7 @@ import { isRecord } from '../../../kernel/define/content.ts'
 import { HostLookups, hostLookups } from '../../../floors/outbound/host-lookups.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { IdleWaiters } from '../../../kernel/util/clock.ts'
-import { Bounded, Slot } from '../../../floors/bounds/bounded.ts'
+import { Bounded } from '../../../floors/bounds/bounded.ts'
 import { FairSlots } from '../../../floors/outbound/fair-slots.ts'
 import { total } from '../../../kernel/util/memory.ts'
 import { BEYOND, Quota } from '../../../kernel/util/quota.ts'
@@ -22,7 +22,7 @@ import { pushConfigBytes, PushConfigs } from './push-config.ts'
 import { PushOutbox, UNDELIVERED_KEEP_MS } from './push-outbox.ts'
 import { PushQueue } from './push-queue.ts'
 import { PushSender } from './push-sender.ts'
-import type { Slotted } from '../../../floors/bounds/bounded.ts'
+import type { Slotted } from '../../../floors/bounds/slots.ts'
 import type { Lookup } from '../../../floors/outbound/host-lookups.ts'
 import type { Service } from '../../../kernel/run/service.ts'
 import type { SharedProcesses } from '../../../floors/shared/shared.ts'
@@ -66,8 +66,8 @@ const HOOKED = { maxCount: 10_000, maxBytes: total(33_554_432) }
 const HOOKED_BYTES = 512
 
 /** A task of which something is posted: it runs here, or something waits for one of its configurations. */
-class HookedTask implements Slotted<HookedTask> {
-  readonly slot: Slot<HookedTask>
+class HookedTask implements Slotted {
+  slot = 0
   readonly task: OwnedTask
   /** By the ids of their configurations. */
   readonly queues: Map<string, PushQueue> = new Map()
@@ -77,9 +77,10 @@ class HookedTask implements Slotted<HookedTask> {
   marks: readonly (KeptEvent | undefined)[] = []
 
   constructor({ owner, id }: OwnedTask) {
-    this.slot = new Slot(id, this)
     this.task = { owner, id }
   }
+
+  get id(): string { return this.task.id }
 
   get size(): number {
     let size = HOOKED_BYTES

@@ -3,7 +3,6 @@
  * comes back gets what it missed, of this stream alone. Event ids are `<stream>-<number>`.
  * Spec: MCP 2025-11-25, Transports, Resumability and Redelivery.
  */
-import { Slot } from '../../../floors/bounds/bounded.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
 import { randomId } from '../../../kernel/wire/random.ts'
 import { FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
@@ -25,7 +24,8 @@ interface KeptEvent {
 
 /** One stream of a session, and the bytes of its events that are kept. */
 export class ReplayStream implements KeptStream {
-  readonly slot: Slot<KeptStream> = new Slot(randomId(12), this)
+  readonly id: string = randomId(12)
+  slot = 0
   readonly caller: string
   readonly #limits: McpLimits
   readonly #budget: ReplayBudget
@@ -58,7 +58,6 @@ export class ReplayStream implements KeptStream {
   /** Scopes that what is sent on it has needed. */
   needed: ReadonlySet<string> | undefined
 
-  get id(): string { return this.slot.id }
   get isAttached(): boolean { return this.#sink !== undefined }
   get isFinished(): boolean { return this.#isFinished }
   /** Whether a client reads it, or is about to. */
@@ -81,7 +80,7 @@ export class ReplayStream implements KeptStream {
     const text = formatEvent(message, undefined, `${this.id}-${number}${this.#mark}`)
     const bytes = Buffer.byteLength(text)
     this.#kept.push({ number, text, bytes, at: performance.now() })
-    this.#budget.hold(this, this.slot.bytes + bytes)
+    this.#budget.hold(this, this.#budget.bytesOf(this) + bytes)
     // Until it has begun, what is kept is all there is.
     if (this.#hasBegun) this.#trim()
     if (this.#sink === undefined) return
@@ -153,7 +152,6 @@ export class ReplayStream implements KeptStream {
 
   forget(): void {
     this.#budget.remove(this)
-    this.slot.bytes = 0
     this.#kept = []
   }
 
@@ -171,10 +169,10 @@ export class ReplayStream implements KeptStream {
     let drop = 0
     for (; drop < this.#kept.length; drop++) {
       const { at, bytes } = this.#kept[drop]!
-      const isFine = this.#kept.length - drop <= replayEvents && this.slot.bytes <= replayBytes
+      const isFine = this.#kept.length - drop <= replayEvents && this.#budget.bytesOf(this) <= replayBytes
         && at >= oldest && !this.#budget.isTooMuch(this)
       if (isFine) break
-      this.#budget.hold(this, this.slot.bytes - bytes)
+      this.#budget.hold(this, this.#budget.bytesOf(this) - bytes)
     }
     if (drop > 0) this.#kept = this.#kept.slice(drop)
   }

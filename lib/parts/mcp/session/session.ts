@@ -3,7 +3,7 @@
  * them, bounded by idle time and by number. For other principals a session does not exist.
  * Spec: MCP 2025-11-25, Transports, Session Management; Resources, Subscriptions.
  */
-import { monotonic, MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
+import { MAX_TIMER_MS } from '../../../kernel/util/clock.ts'
 import { isName, MAX_NAME_BYTES } from '../../../kernel/wire/bounded.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { Workload } from '../../../kernel/run/workload.ts'
@@ -12,7 +12,7 @@ import { unable } from '../protocol/client.ts'
 import { Lease, Quota } from '../../../kernel/util/quota.ts'
 import { KeptStreams, streamMark } from './replay.ts'
 import { total } from '../../../kernel/util/memory.ts'
-import { Bounded, KEPT, Slot } from '../../../floors/bounds/bounded.ts'
+import { Bounded, KEPT } from '../../../floors/bounds/bounded.ts'
 import type { ClientInfo } from '../../../kernel/define/call.ts'
 import type { LiveCall } from '../../../kernel/define/live-call.ts'
 import type { Severity } from '../../../kernel/define/log.ts'
@@ -20,7 +20,7 @@ import type { Principal } from '../../../kernel/define/principal.ts'
 import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Reply } from '../../../kernel/http/message/exchange.ts'
 import type { ClientAbilities, PeerInfo } from '../protocol/client.ts'
-import type { Slotted } from '../../../floors/bounds/bounded.ts'
+import type { Slotted } from '../../../floors/bounds/slots.ts'
 import type { ReplayBudget } from '../../../floors/kept-streams/replay-budget.ts'
 import type { StreamReader, ReplayStream } from './replay.ts'
 import type { Revision } from '../protocol/revisions.ts'
@@ -135,8 +135,9 @@ const nothing: readonly never[] = Object.freeze([])
  * One session. Ten thousand of them may be open, and the garbage collector reads every member of each: so
  * what most sessions never need is made when it is needed.
  */
-export class Session implements Peer, Slotted<Session> {
-  readonly slot: Slot<Session>
+export class Session implements Peer, Slotted {
+  readonly id: string
+  slot = 0
   readonly owner: string
   revision: Revision
   abilities: ClientAbilities = unable
@@ -155,13 +156,12 @@ export class Session implements Peer, Slotted<Session> {
   readonly #terms: SessionTerms
 
   constructor(owner: string, revision: Revision, terms: SessionTerms, id: string = randomId(24)) {
-    this.slot = new Slot(id, this)
+    this.id = id
     this.owner = owner
     this.revision = revision
     this.#terms = terms
   }
 
-  get id(): string { return this.slot.id }
   get session(): Session { return this }
 
   get workload(): Workload {
@@ -343,8 +343,8 @@ export class Sessions {
     this.#timer = setInterval(() => {
       const oldest = performance.now() - sessionIdleMs
       for (const session of this.all()) {
-        if (session.isBusy) session.slot.usedAt = monotonic()
-        else if (session.slot.usedAt < oldest) this.close(session)
+        if (session.isBusy) this.#all.renew(session)
+        else if (this.#all.usedAt(session) < oldest) this.close(session)
       }
     }, Math.max(10, sessionIdleMs / 4))
     this.#timer.unref()
