@@ -56,8 +56,8 @@ export interface ChatDialect extends CallSpelling {
   readonly roles: string
   /** What a call of the present answer that has no result needs, by its id in quotes. Left out: nothing. */
   readonly resultDemand?: (id: string) => string
-  /** Whether a part is text. Left out: of a result nothing but its texts is read. */
-  readonly isTextPart?: (part: Members) => boolean
+  /** Whether a part is text, or has one. */
+  readonly isTextPart: (part: Members) => boolean
   /** A part of the last user message. Throws `Fault('invalid')`. */
   readonly blockOf: (part: unknown, at: string) => Content
 }
@@ -85,7 +85,7 @@ export function decodeMessages(
     if (read === undefined) continue
     if ('call' in read) {
       results = (results ?? new Map()).set(read.call, read.result)
-      files.push(...filesIn(message, dialect, `${nameOf(index)}.content`))
+      files.push(...filesIn(message, reading, `${nameOf(index)}.content`))
     } else if (index < last || read.content !== '') {
       history.push(read)
     }
@@ -99,12 +99,21 @@ export function decodeMessages(
 }
 
 /** What a result has beside its texts. */
-function filesIn(message: unknown, { isTextPart, blockOf }: ChatDialect, at: string): readonly Content[] {
+function filesIn(message: unknown, { dialect, passed }: Reading, at: string): readonly Content[] {
+  const { isLenient = false, isTextPart, blockOf } = dialect
   const content = isRecord(message) ? message['content'] : undefined
-  if (!Array.isArray(content) || isTextPart === undefined) return []
-  return content.flatMap((part: unknown, index) => (
-    isRecord(part) && isTextPart(part) ? [] : blockOf(part, `${at}[${index}]`)
-  ))
+  if (!Array.isArray(content)) return []
+  return content.flatMap((part: unknown, index) => {
+    if (isRecord(part) ? isTextPart(part) : isLenient) return []
+    const place = `${at}[${index}]`
+    try {
+      return blockOf(part, place)
+    } catch (error) {
+      if (!isLenient) throw error
+      passed.add(place, 'is no file, and no text')
+      return []
+    }
+  })
 }
 
 /** What the user has said last. */

@@ -36,6 +36,7 @@ export interface RunInput extends AgentInput {
 const thread: ChatDialect = {
   list: 'messages', roles: 'user, assistant, system, developer, tool, reasoning or activity',
   calls: 'toolCalls', callId: 'toolCallId', isLenient: true, blockOf,
+  isTextPart: ({ type, text: written }) => type === 'text' && typeof written === 'string',
 }
 /** Members that an agent gets as they came. */
 const handedOn = ['state', 'context', 'forwardedProps'] as const

@@ -74,8 +74,18 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
     isContinued: all.slice(last + 1).some((one) => isRecord(one) && one['role'] === 'assistant'),
     prompt: linesOf(message),
     message, history, metadata: givenMembers(more),
-    clientTools: clientToolsIn(tools), clientToolResults: results.size === 0 ? [] : [...results.values()],
+    clientTools: clientToolsIn(toolList(tools)),
+    clientToolResults: results.size === 0 ? [] : [...results.values()],
   }
+}
+
+/** Some clients write their tools by name (assistant-ui), and a schema as the AI SDK calls it. */
+function toolList(tools: unknown): unknown {
+  const list = !isRecord(tools) ? tools : Object.entries(tools).map(([name, tool]) => (
+    isRecord(tool) ? { ...tool, name } : tool
+  ))
+  if (!Array.isArray(list)) return list
+  return list.map((tool: unknown) => isRecord(tool) ? { parameters: tool['inputSchema'], ...tool } : tool)
 }
 
 /** The parts of a message; those of before AI SDK 5 are a text. */
@@ -130,5 +140,7 @@ function blockOf(part: unknown, at: string): Content | undefined {
     return { type: 'resource_link', uri: nameIn(url, `${at}.url`), name, mimeType: mediaType }
   }
   if (!held.data) throw wrongMember(`${at}.url`, 'must be an address, or a data URI with base64')
-  return attachmentOf(held.data, mediaType, name)
+  // The AI SDK takes half a type, too: `image`, `image/*`.
+  const isHalf = !mediaType.includes('/') || mediaType.endsWith('/*')
+  return attachmentOf(held.data, isHalf ? held.mimeType ?? mediaType : mediaType, name)
 }

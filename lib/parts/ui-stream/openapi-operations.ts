@@ -15,7 +15,8 @@ const schemas = {
       ...listOf(objectOf('role! parts!:object[]', { role: { enum: ['user', 'assistant', 'system'] } })),
       minItems: 1,
     }, 'The whole chat: its last user message is answered.'),
-    tools: described(objects, 'What the client runs itself, each with `name` and `parameters`.'),
+    tools: described({ anyOf: [objects, { type: 'object' }] },
+      'What the client runs itself, each with `name` and `parameters`, or all of them by their names.'),
   }),
 }
 

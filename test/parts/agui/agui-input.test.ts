@@ -210,6 +210,27 @@ test('a file is a file in each form, and a part that is not known is data', asyn
   assert.deepEqual(message, [picture, link('image')])
 })
 
+test('files of a result stand behind those of the message, and what is none is passed over', async (t) => {
+  const served = serving(t)
+  // One in the form of before 1.0 may be the mirror of another.
+  const present = files.filter(([what]) => !what.startsWith('old'))
+  const parts = [{ type: 'text', text: 'See.' }, ...present.map(([, part]) => part)]
+  const { message, clientToolResults } = await run(served, [
+    hello, asking(call('c', 'shoot', '{}')), told('c', parts),
+  ])
+  const blocks = present.flatMap(([, part, block]) => typeof part === 'string' ? [] : [block])
+  assert.deepEqual(message, [{ type: 'text', text: 'Hello' }, ...blocks])
+  assert.equal(clientToolResults[0]?.result, 'See.\nHi')
+  assert.equal(served.logged.length, 0)
+  const broken = [of('image', { type: 'data', value: 'A*A' }), { type: 'text', text: 5 }]
+  const { message: rest } = await run(served, [hello, asking(call('c', 'shoot', '{}')), told('c', broken)])
+  assert.deepEqual(rest, [{ type: 'text', text: 'Hello' }])
+  const [[, why]] = served.logged as [[string, string[]]]
+  assert.deepEqual(why, [
+    'messages[2].content[0] is no file, and no text', 'messages[2].content[1] is no file, and no text',
+  ])
+})
+
 test('a client that declares its version gets ours', async (t) => {
   const { server } = serving(t)
   for (const protocolVersion of ['1.0', undefined]) {

@@ -127,6 +127,32 @@ test('an agent sees the chat, its files, and what the client\'s tools gave', asy
   })
 })
 
+test('tools of the client are a list or stand by their names, with a schema by either name', async (t) => {
+  let seen: unknown
+  const server = serving(t, (_prompt, { clientTools }) => { seen = clientTools })
+  const [description, inputSchema] = ['Finds.', { type: 'object', required: ['of'] }]
+  const tool = { name: 'find', description, inputSchema }
+  for (const tools of [
+    [{ name: 'find', description, parameters: inputSchema }], [tool],
+    { find: { description, parameters: inputSchema } }, { find: { description, inputSchema } },
+  ]) {
+    await chat(server, { tools })
+    assert.deepEqual(seen, [tool])
+  }
+  await chat(server, { tools: {} })
+  assert.deepEqual(seen, [])
+})
+
+test('a picture whose type is written in half has that of its address', async (t) => {
+  let seen: unknown
+  const server = serving(t, (_prompt, { message }) => { seen = message })
+  for (const mediaType of ['image', 'image/*', 'image/png']) {
+    const file = { type: 'file', mediaType, url: 'data:image/png;base64,AAAA' }
+    await chat(server, { messages: [{ ...hello, parts: [file] }] })
+    assert.deepEqual(seen, [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }], mediaType)
+  }
+})
+
 test('a result whose call was not told brings that call along, once', async (t) => {
   const parts = await chat(serving(t, (_prompt, call) => {
     call.event({ type: 'tool-call', id: '1', name: 'search', args: { of: 'tea' } })
@@ -206,7 +232,8 @@ test('a failure is a part, a wrong chat a problem, and there is no stream to go 
       /parts\[0\]\.type must be text or file: \\"x{60}…\\" would not be seen"/],
     [{ messages: [{ role: 'user', parts: [{}] }] }, /parts\[0\]\.type must be text or file"/],
     [{ messages: [{ role: 'user', parts: ['a'] }] }, /parts\[0\]\.type must be text or file"/],
-    [{ tools: [{}] }, /tools\[0\]\.name/],
+    [{ tools: [{}] }, /tools\[0\]\.name/], [{ tools: 1 }, /tools must be a list/],
+    [{ tools: { find: { parameters: 1 } } }, /tools\[0\]\.parameters must be a JSON Schema/],
   ]
   for (const [more, detail] of wrong) {
     const response = await server.fetch(request('/ui-stream', { ...usual, ...more }))
