@@ -15,8 +15,6 @@ export interface Route {
   readonly body?: 'object' | 'optional'
   /** Members that may stand in the query, besides the tenant. */
   readonly query: Readonly<Record<string, QueryType>>
-  /** Of an answer with a result. */
-  readonly status: 200 | 201 | 204
   /** In OpenAPI. */
   readonly summary: string
 }
@@ -27,9 +25,9 @@ const CONFIG = `${CONFIGS}/{id}`
 
 function route(
   methods: string, path: string, operation: OperationName, summary: string,
-  more: Partial<Pick<Route, 'body' | 'query' | 'status'>> = {},
+  more: Partial<Pick<Route, 'body' | 'query'>> = {},
 ): Route {
-  return { path, methods: methods.split(' '), operation, query: {}, status: 200, summary, ...more }
+  return { path, methods: methods.split(' '), operation, query: {}, summary, ...more }
 }
 
 export const routes: readonly Route[] = [
@@ -45,11 +43,11 @@ export const routes: readonly Route[] = [
   route('POST', `${TASK}:cancel`, 'cancel', 'Cancel a task', { body: 'optional' }),
   // The specification's text says POST, its definition says GET.
   route('POST GET', `${TASK}:subscribe`, 'subscribe', 'Read what happens to a task'),
-  route('POST', CONFIGS, 'push-create', 'Register a webhook for a task', { body: 'object', status: 201 }),
+  route('POST', CONFIGS, 'push-create', 'Register a webhook for a task', { body: 'object' }),
   route('GET', CONFIGS, 'push-list', 'List the webhooks of a task', {
     query: { pageSize: 'integer', pageToken: 'string' },
   }),
   route('GET', CONFIG, 'push-get', 'Read where a webhook goes'),
-  route('DELETE', CONFIG, 'push-delete', 'Remove a webhook', { status: 204 }),
+  route('DELETE', CONFIG, 'push-delete', 'Remove a webhook'),
   route('GET', '/extendedAgentCard', 'extended-card', 'The extended agent card'),
 ]

@@ -61,10 +61,10 @@ class HttpJsonCall extends OperationCall {
   }
 
   override writeResult(result: string, headers: readonly string[]): Reply {
-    const { status } = this.#route
     const all = headers.length === 0 ? unkept : [...unkept, ...headers]
-    return status === 204 ? { status, headers: all }
-      : { status, type: typeFor(this.exchange.head), headers: all, body: result }
+    // Official clients take no other status, and one reads an object where there is no result.
+    const body = this.#route.operation === 'push-delete' ? '{}' : result
+    return { status: 200, type: typeFor(this.exchange.head), headers: all, body }
   }
 
   override writeEvent(result: string): string {

@@ -131,7 +131,7 @@ const taskMeanings = { 400: 'Something of the request is wrong', 404: 'There is 
 const bodyMeanings = { ...taskMeanings, 413: 'The body is too large', 415: 'The body is not JSON' }
 
 /** One method of a route of HTTP+JSON. */
-export function httpJsonOperation({ summary, operation: name, query, status }: Route): DocumentPart {
+export function httpJsonOperation({ summary, operation: name, query }: Route): DocumentPart {
   const request = bodies[name]
   const result = results[name]
   const schema = result === undefined ? undefined : schemaReference(result)
@@ -139,7 +139,7 @@ export function httpJsonOperation({ summary, operation: name, query, status }: R
     : { description: 'Done', content: { [JSON_TYPE]: { schema }, [A2A_JSON_TYPE]: { schema } } }
   const parameters = Object.entries(query).map(([name, type]) => ({ name, in: 'query', schema: { type } }))
   return operation('A2A', summary, {
-    [status]: status === 204 ? { description: 'Done' } : done,
+    200: name === 'push-delete' ? body('Done', { type: 'object' }) : done,
     ...failures('A2aError', request === undefined ? taskMeanings : bodyMeanings),
   }, { ...parameters.length > 0 && { parameters }, ...request !== undefined && { requestBody: request } })
 }
