@@ -159,6 +159,7 @@ test('a version in the address chooses the card as one in the header does, which
   const server = serveA2a(t, { agents })
   const rows: readonly (readonly [query: string, headers: Record<string, string>, hasOld: boolean])[] = [
     ['', {}, true], ['?A2A-Version=1.0', {}, false], ['?A2A-Version=0.3', {}, true],
+    ['?a2a-version=1.0', {}, false],
     ['?A2A-Version=1.0', { 'a2a-version': '0.3' }, true], ['', { 'a2a-version': '1.0' }, false],
   ]
   for (const [query, headers, hasOld] of rows) {

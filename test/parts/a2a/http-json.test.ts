@@ -227,6 +227,21 @@ test('what is wrong before the first event is an ordinary answer', async (t) => 
   assert.equal((await tell(server, 'POST /message:stream', {})).status, 400)
 })
 
+test('what is wrong only beside what is kept is named as a member, too', async (t) => {
+  const server = serveBoth(t, { a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } } })
+  const { id: taskId } = await begin(server, 'ask')
+  const going = (more: object): object => (
+    { message: { messageId: 'same', role: 'ROLE_USER', parts: [{ text: 'ask' }], taskId, ...more } }
+  )
+  const said = await tell(server, 'POST /message:send', going({ contextId: 'another' }))
+  assert.deepEqual([said.status, fieldOf(said)], [400, 'message.contextId'])
+  assert.equal((await tell(server, 'POST /message:send', going({}))).status, 200)
+  const again = await tell(server, 'POST /message:send', going({}))
+  assert.deepEqual([again.status, fieldOf(again)], [400, 'message.messageId'])
+  const list = await tell(server, `GET /tasks/${taskId}/pushNotificationConfigs?pageToken=none`)
+  assert.deepEqual([list.status, fieldOf(list)], [400, 'pageToken'])
+})
+
 test('the webhooks of a task are registered, listed, read and removed', async (t) => {
   const server = serveBoth(t, { a2a: { pushNotifications: { allowPrivate: true, allowInsecure: true } } })
   const { id } = await begin(server, 'ask')

@@ -90,7 +90,9 @@ type Asked = Pick<Exchange, 'head' | 'query'>
 /** §3.6.1: the version as a client wrote it, in a header or else in a query parameter. */
 export function versionTextOf({ head: { a2aVersion }, query }: Asked): string | undefined {
   if (a2aVersion !== undefined || query === '') return a2aVersion
-  return new URLSearchParams(query).get('A2A-Version') ?? undefined
+  // §3.2.6: in any case.
+  for (const [name, text] of new URLSearchParams(query)) if (/^a2a-version$/i.test(name)) return text
+  return undefined
 }
 
 /** Which version that is. 0.2 is answered as 0.3. */

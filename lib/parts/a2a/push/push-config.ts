@@ -12,6 +12,7 @@ import { andThen } from '../../../kernel/util/thenable.ts'
 import { formatJson, isStrings } from '../../../kernel/wire/json.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { A2aFault } from '../model/faults.ts'
+import { wrongField } from '../model/fields.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Log } from '../../../kernel/define/log.ts'
 import type { Entry, Store, StoreKey } from '../../../kernel/store/store.ts'
@@ -102,7 +103,7 @@ export function pageOfPushConfigs(
   configs: readonly KeptPushConfig[], size: number | undefined, token: string,
 ): PushPage {
   if (token !== '' && !PAGE_TOKEN.test(token)) {
-    throw new Fault('invalid', 'pageToken is none that was given here')
+    throw wrongField('params', 'pageToken', 'must be the nextPageToken of a page before it')
   }
   // By position, so that nothing is lost when the last of the page before is gone.
   const left = token === '' ? configs : configs.filter(({ position }) => position > Number(token))

@@ -14,6 +14,7 @@ import { andThen, isThenable } from '../../../kernel/util/thenable.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { checkMediaTypes } from '../codec/parts.ts'
 import { A2aFault } from '../model/faults.ts'
+import { wrongField } from '../model/fields.ts'
 import { isSettled, viewOf } from '../model/task-view.ts'
 import { toolCallFor } from '../model/tool-agent.ts'
 import { checkPushConfig } from '../push/push-config.ts'
@@ -173,13 +174,13 @@ function goOn(incoming: Incoming, task: Task): MaybePromise<Taken> {
     throw new A2aFault('UNSUPPORTED_OPERATION', `The task is ${state}; send a message without a taskId`)
   }
   if (contextId !== undefined && contextId !== task.contextId) {
-    throw new Fault('invalid', 'message.contextId is not that of the task; leave it out')
+    throw wrongField('params.message', 'contextId', 'is not that of the task; leave it out')
   }
   if (!isSettled(state)) {
     throw new A2aFault('UNSUPPORTED_OPERATION', 'The task is working; wait until it asks for something')
   }
   if (isRepeated(task, message)) {
-    throw new Fault('invalid', 'The message was sent before; make a new messageId for another one')
+    throw wrongField('params.message', 'messageId', 'was sent before; make a new one for another message')
   }
   checkMediaTypes(agent, message.parts)
   const isRemote = task.questions.length > 0 && remoteTasksOf(context.service)?.nodeOf(task) !== undefined
