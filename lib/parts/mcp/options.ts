@@ -43,10 +43,18 @@ export interface McpSetup extends McpOptions {
 
 const isString = (value: unknown): boolean => typeof value === 'string'
 const string = mustBe(isString, 'write a string')
-const address = mustBe(isString, 'write an address')
+const address = mustBe((value) => isString(value) && URL.canParse(String(value)),
+  `write a whole address, as in 'https://example.com'`)
+
+/** The name of an extension, `com.example/search`, as clients know it. */
+const EXTENSION = /^[a-z][a-z\d.-]*\/[\w.-]+$/i
+
+function areExtensions(value: unknown): boolean {
+  return isRecord(value) && Object.keys(value).every((name) => EXTENSION.test(name) && isRecord(value[name]))
+}
 
 const cacheChecks: Checks<NonNullable<McpOptions['cache']>> = {
-  ttlMs: mustBe((value) => typeof value === 'number' && value >= 0, 'write milliseconds'),
+  ttlMs: mustBe((value) => Number.isSafeInteger(value) && Number(value) >= 0, 'write whole milliseconds'),
   scope: mustBe((value) => value === 'public' || value === 'private', `write 'public' or 'private'`),
 }
 
@@ -55,7 +63,7 @@ export const mcpChecks: Checks<McpOptions> = {
     `write 'optional', 'required' or 'none'`),
   instructions: string, title: string, websiteUrl: address, icons: mustBeIcons,
   serverCard: mustBe(isRegistryName, `write a name in reverse-DNS form, as in 'com.example/shop'`),
-  extensions: mustBe(isRecord, `write an object, as in { 'io.modelcontextprotocol/ui': {} }`),
+  extensions: mustBe(areExtensions, `write names with a prefix, as in { 'com.example/search': {} }`),
   pageSize: mustBe((value) => Number.isSafeInteger(value) && Number(value) > 0,
     'write a whole number above zero'),
   cache: mustBeOptions(`write { ttlMs: 60_000, scope: 'public' }`, cacheChecks),

@@ -49,7 +49,7 @@ export interface Revision {
 
 /** Kinds of definitions that revisions shape differently. */
 export type Entity =
-  | 'tool' | 'resource' | 'template' | 'prompt' | 'argument' | 'implementation' | 'annotations'
+  | 'tool' | 'resource' | 'template' | 'prompt' | 'argument' | 'implementation'
 
 const v2024_11_05: Revision = {
   name: '2024-11-05',
@@ -68,7 +68,6 @@ const v2024_11_05: Revision = {
     prompt: ['name', 'description', 'arguments'],
     argument: ['name', 'description', 'required'],
     implementation: ['name', 'version'],
-    annotations: ['audience', 'priority'],
   },
   blocks: new Set(['text', 'image', 'resource']),
   structured: 'never',
@@ -109,7 +108,6 @@ const v2025_06_18: Revision = {
     prompt: [...v2025_03_26.members.prompt, 'title', '_meta'],
     argument: [...v2025_03_26.members.argument, 'title'],
     implementation: [...v2025_03_26.members.implementation, 'title'],
-    annotations: [...v2025_03_26.members.annotations, 'lastModified'],
   },
   blocks: new Set([...v2025_03_26.blocks, 'resource_link']),
   structured: 'objects',
