@@ -341,7 +341,8 @@ test('where no sessions are kept an id of one is refused with what can be done i
   const without = serveMcp(t, { tools, mcp: { sessions: 'none' } })
   const refused = await post(without, ping(1), {}, '/messages/?session_id=x')
   assert.equal(refused.status, 404)
-  const { error } = await refused.json() as Json
+  const { id, error } = await refused.json() as Json
+  assert.equal(id, 1)
   assert.match(error.data.detail, /keeps no sessions; leave session_id out: the reply has the answer/)
   assert.deepEqual(await (await post(without, ping(1), {}, '/messages/')).json(), {
     jsonrpc: '2.0', id: 1, result: {},
@@ -366,6 +367,7 @@ test('an unknown session is 404, one of /mcp too', async () => {
       server, { jsonrpc: '2.0', id: 1, method: 'ping' }, {}, `/messages/?session_id=${id}`,
     )
     assert.equal(response.status, 404)
+    assert.equal((await response.json() as Json).id, 1)
   }
 })
 

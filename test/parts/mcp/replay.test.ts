@@ -326,6 +326,8 @@ test('where all streams together keep too much, finished ones give way first', (
   // Nothing is better than a part: who comes back for it is told so.
   assert.equal(finished.hasLost(0), true)
   assert.equal(finished.hasLost(1), false)
+  // It has had no such event.
+  assert.deepEqual([finished.hasLost(2), live.hasLost(2), live.hasLost(1)], [true, true, false])
   finished.close()
   live.close()
   assert.equal(budget.bytes, 0)

@@ -179,6 +179,7 @@ test('a post for a pair is refused for a while where its stream cannot be reache
   const refused = await post(two!, { jsonrpc: '2.0', id: 99, method: 'ping' }, {}, path)
   assert.equal(refused.status, 503)
   assert.ok(refused.headers.get('retry-after'))
+  assert.equal((await answerOf(refused)).id, 99)
 })
 
 test('a batch for a pair is answered on its stream, whichever process took it', async (t) => {
@@ -248,6 +249,17 @@ test('an idle session that had to make room is gone on with', async (t) => {
   assert.equal(server.status().mcp?.sessions, 2)
   await sessions[0]!.ask('logging/setLevel', { level: 'error' })
   for (const session of sessions) assert.match(said(await session.call('hello')), /^test/)
+})
+
+test('where there is no room for a session, the request that names it is told so by its id', async (t) => {
+  const server = serve(t, { tools: [ask], protocol: 'mcp', secret, maxSessions: 1 })
+  const idle = await begin(server)
+  const busy = await begin(server, '2025-11-25', { elicitation: {} })
+  const stream = await busy.stream('ask')
+  t.after(() => stream.cancel())
+  const refused = await idle.send('ping', undefined, 'p')
+  assert.equal(refused.status, 503)
+  assert.equal((await answerOf(refused)).id, 'p')
 })
 
 test('without a secret and without others, ids are short and nothing outlives its process', async (t) => {

@@ -32,8 +32,8 @@ export function duplicate(id: Id): Reply {
   return invalid(400, 'A request with this id is running in this session already', id)
 }
 
-export function noLegacySse(): Reply {
-  return invalid(404, 'There is no such session, or it has ended; open /sse again')
+export function noLegacySse(id?: Id): Reply {
+  return invalid(404, 'There is no such session, or it has ended; open /sse again', id)
 }
 
 /** The reply where a `Fault` prevents something now. Throws anything else. */

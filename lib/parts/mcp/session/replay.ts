@@ -143,8 +143,9 @@ export class ReplayStream implements KeptStream {
     }
   }
 
-  /** Whether what followed event `after` is not kept any more. */
+  /** Whether what followed event `after` is not kept any more, or there was no such event. */
   hasLost(after: number): boolean {
+    if (after > this.#count) return true
     return this.#isFinished && after < this.#count && this.#kept.length === 0
   }
 

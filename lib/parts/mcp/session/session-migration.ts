@@ -17,6 +17,7 @@ import { andThen } from '../../../kernel/util/thenable.ts'
 import { abilitiesOf, bitsOf, decodeClient, isSeverity, unable } from '../protocol/client.ts'
 import { revisionByName } from '../protocol/revisions.ts'
 import { cancelledBy, cancelRequest, takeAnswer } from './messages.ts'
+import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { TurnRequest } from '../../../floors/tasks/task.ts'
 import type { Origin, ClientInfo } from '../../../kernel/define/call.ts'
 import type { CatalogChange } from '../../../kernel/define/catalog.ts'
@@ -222,7 +223,9 @@ export class SessionMigration {
   }
 
   /** Passes a POST to the process of its stream; undefined where that is this one. */
-  passToLegacySse(id: string, body: string, origin: Origin): Promise<Reply> | undefined {
+  passToLegacySse(
+    id: string, body: string, origin: Origin, requestId: Id | undefined,
+  ): Promise<Reply> | undefined {
     const { limits } = this.#service
     const shared = sharedOf(this.#service)
     const node = /^([\w-]{8})\./.exec(id)?.[1]
@@ -230,8 +233,8 @@ export class SessionMigration {
     return shared.channels.ask(node, 'pair', requestOf(origin, [id, body]), limits.storeTimeoutMs).then(
       // It was made by the same code.
       (reply) => reply as Reply,
-      (error: unknown) => error instanceof Fault && error.kind === 'not-found' ? noLegacySse()
-        : unavailable(error),
+      (error: unknown) => error instanceof Fault && error.kind === 'not-found' ? noLegacySse(requestId)
+        : unavailable(error, requestId),
     )
   }
 

@@ -12,6 +12,7 @@ import { readMessage } from '../session/messages.ts'
 import { dispatch } from '../methods/methods.ts'
 import { claimsModern } from './choose.ts'
 import { PostReply } from './post-reply.ts'
+import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { McpServer } from '../methods/methods.ts'
@@ -34,6 +35,11 @@ export function readPosted(mcp: McpServer, body: string): McpMessage | readonly 
   }
   const message = readMessage(parsed.value, limits.maxNameBytes)
   return message.kind === 'malformed' ? invalid(400, message.why, message.id) : message
+}
+
+/** The id of what was posted, where that is one request. */
+export function idOf(posted: McpMessage | readonly McpMessage[]): Id | undefined {
+  return 'kind' in posted && posted.kind === 'request' ? posted.id : undefined
 }
 
 export function readBatch(

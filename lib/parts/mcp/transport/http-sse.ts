@@ -9,7 +9,7 @@ import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { EVENT_STREAM, FAREWELL, formatEvent } from '../../../kernel/wire/sse.ts'
 import {
-  batchObjection, collectAnswers, countBatch, NO_BATCHES, readPosted, requestsIn, runBatch,
+  batchObjection, collectAnswers, countBatch, idOf, NO_BATCHES, readPosted, requestsIn, runBatch,
 } from './batch.ts'
 import { anonymousPeer } from './choose.ts'
 import { dispatch, initialize } from '../methods/methods.ts'
@@ -87,7 +87,7 @@ export function postMessage(mcp: McpServer, exchange: Exchange): Reply | Promise
     return 'kind' in posted ? answerInBody(mcp, exchange, posted) : invalid(400, NO_BATCHES)
   }
   const pass = (): Reply | Promise<Reply> => (
-    mcp.migration?.passToLegacySse(id, body, origin) ?? take(mcp, id, origin, posted)
+    mcp.migration?.passToLegacySse(id, body, origin, idOf(posted)) ?? take(mcp, id, origin, posted)
   )
   // Counted before it is passed on: only here is it known whose it is.
   return 'kind' in posted ? pass() : countBatch(exchange, posted, pass)
@@ -105,13 +105,15 @@ export function serveLegacySse(mcp: McpServer): void {
 function take(
   mcp: McpServer, id: string, origin: Origin, posted: McpMessage | readonly McpMessage[],
 ): Reply {
+  const requestId = idOf(posted)
   if (mcp.options.sessions === 'none') {
-    return invalid(404, 'This server keeps no sessions; leave session_id out: the reply has the answer')
+    const why = 'This server keeps no sessions; leave session_id out: the reply has the answer'
+    return invalid(404, why, requestId)
   }
   const session = mcp.sessions.find(id, origin.principal.id)
   const stream = session?.outlet
   // A session of `/mcp` has no stream that its answers could travel on.
-  if (session === undefined || !(stream instanceof LegacySseStream)) return noLegacySse()
+  if (session === undefined || !(stream instanceof LegacySseStream)) return noLegacySse(requestId)
   if ('kind' in posted) {
     if (posted.kind !== 'request') takeMessage(session, posted)
     else if (session.isRunning(posted.id)) return duplicate(posted.id)

@@ -9,7 +9,9 @@ import { acceptance } from '../../../floors/reply/acceptance.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { onlyValue } from '../../../kernel/wire/only-value.ts'
 import { EVENT_STREAM } from '../../../kernel/wire/sse.ts'
-import { batchObjection, countBatch, NO_BATCHES, readPosted, replyToBatch, requestsIn } from './batch.ts'
+import {
+  batchObjection, countBatch, idOf, NO_BATCHES, readPosted, replyToBatch, requestsIn,
+} from './batch.ts'
 import { isModern, legacyPeer, modernHttpPeer, sessionIdOf } from './choose.ts'
 import { decodeInitialize, initializeText } from '../methods/methods.ts'
 import { takeMessage } from '../session/messages.ts'
@@ -18,6 +20,7 @@ import { parseEventId } from '../session/replay.ts'
 import { answerCounted, duplicate, invalid, unavailable } from '../protocol/replies.ts'
 import { noEvent, positionEvent, resumeFromPeer } from './resume.ts'
 import { revisionByName } from '../protocol/revisions.ts'
+import type { Id } from '../../../floors/jsonrpc/jsonrpc.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
 import type { McpServer } from '../methods/methods.ts'
@@ -39,7 +42,7 @@ export function post(mcp: McpServer, exchange: Exchange): Reply | Promise<Reply>
   if ('status' in posted) return posted
   return withSession(mcp, () => (
     'kind' in posted ? answerMessage(mcp, exchange, posted, forms) : answerBatch(mcp, exchange, posted, forms)
-  ), exchange)
+  ), exchange, idOf(posted))
 }
 
 function answerMessage(
@@ -138,11 +141,11 @@ function sessionOf(mcp: McpServer, exchange: Exchange): Session | Reply {
 /** Handles a request once its session is here. */
 export function withSession(
   mcp: McpServer, handle: (mcp: McpServer, exchange: Exchange) => Reply | Promise<Reply>,
-  exchange: Exchange,
+  exchange: Exchange, id?: Id,
 ): Reply | Promise<Reply> {
   const adopted = mcp.migration?.adopt(sessionIdOf(mcp, exchange), exchange)
   return adopted === undefined ? handle(mcp, exchange)
-    : adopted.then(() => handle(mcp, exchange), unavailable)
+    : adopted.then(() => handle(mcp, exchange), (error: unknown) => unavailable(error, id))
 }
 
 /** `GET /mcp`: the stream of a session, or the rest of one that was interrupted. */
