@@ -216,7 +216,7 @@ function followRemote(
   task: Task, begin: (task: Task) => void, watcher: Watcher, onClose: () => void,
 ): FollowedTask {
   const { owner, id } = task
-  const record = new TaskRecord(task, undefined, 0)
+  const record = new TaskRecord(task)
   /** It has ended, or is not followed any more. */
   let isClosed = false
   /** Ends the watching, or the waiting. */

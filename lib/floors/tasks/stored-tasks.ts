@@ -48,7 +48,6 @@ export class StoredTasks {
   /** By the ids of the tasks. They stay announced, and are looked at again. */
   readonly unconfirmedWrites: Map<string, UnconfirmedWrite> = new Map<string, UnconfirmedWrite>()
   #beforeEnd: ((task: Pick<Task, 'owner' | 'id'>) => Promise<void> | undefined) | undefined
-  readonly #writtenAt = new WeakMap<TaskRecord, number>()
   readonly #soon = new Map<TaskRecord, NodeJS.Timeout>()
   /** Tasks whose last change the store has not got: they are written again with the next beat. */
   readonly #pendingWrites = new Set<TaskRecord>()
@@ -81,7 +80,7 @@ export class StoredTasks {
 
   /** Announces and writes a task that is to run here. Rejects where it cannot be promised. */
   async begin(record: TaskRecord): Promise<void> {
-    const { id, owner, version } = record
+    const { id, owner, writes: { version } } = record
     await this.#cluster.ready()
     try {
       await this.#announce(record)
@@ -162,17 +161,18 @@ export class StoredTasks {
    * process wrote it.
    */
   async refresh(record: TaskRecord): Promise<Task | undefined> {
-    const { owner, id, version: before } = record
+    const { owner, id, writes } = record
+    const before = writes.version
     const entry = await this.#store.read(taskKeyOf(owner, id))
     const task = this.#decode(owner, entry)
     // It is being begun here: its first write finds out whether it may be.
     if (task === undefined && before === 0) return record.task
     // What was read may be what is being written here.
-    await record.writing?.catch(() => {})
+    await writes.now?.catch(() => {})
     const version = entry?.version
     // What was written here may have been damaged: the next write mends it.
-    if (version !== undefined && (version <= record.version || this.#isOwn(record, task))) {
-      record.version = Math.max(record.version, version)
+    if (version !== undefined && (version <= writes.version || this.#isOwn(record, task))) {
+      writes.version = Math.max(writes.version, version)
       return record.task
     }
     this.#lose(record)
@@ -189,21 +189,22 @@ export class StoredTasks {
    * `Fault('conflict')` where another process has taken it; then its run is cancelled here.
    */
   write(record: TaskRecord): Promise<void> {
-    if (record.waitingWrite !== undefined) return record.waitingWrite
+    const { writes } = record
+    if (writes.waiting !== undefined) return writes.waiting
     const write = async (): Promise<void> => {
-      record.waitingWrite = undefined
+      writes.waiting = undefined
       this.#cancelSoon(record)
-      this.#writtenAt.set(record, performance.now())
+      writes.begunAt = performance.now()
       if (this.#unannounced.has(record)) {
         await this.#announce(record)
         this.#unannounced.delete(record)
       }
       // An end is retried until it is written, or another process has the task.
-      record.version = await (record.isTerminal
+      writes.version = await (record.isTerminal
         ? this.retryUntilWritten(() => this.#write(record)) : this.#write(record))
     }
-    if (record.writing === undefined) return record.writing = write()
-    return record.writing = record.waitingWrite = record.writing.then(write, write)
+    if (writes.now === undefined) return writes.now = write()
+    return writes.now = writes.waiting = writes.now.then(write, write)
   }
 
   /** The same, but it never rejects: a failure is logged, and tried again where the store was not reached. */
@@ -213,8 +214,9 @@ export class StoredTasks {
 
   /** The same soon, at most four times a second; not at all where the task is written before. */
   saveSoon(record: TaskRecord): void {
-    if (this.#soon.has(record) || record.waitingWrite !== undefined) return
-    const waitMs = (this.#writtenAt.get(record) ?? -Infinity) + SOON_MS - performance.now()
+    const { waiting, begunAt } = record.writes
+    if (this.#soon.has(record) || waiting !== undefined) return
+    const waitMs = begunAt + SOON_MS - performance.now()
     if (waitMs <= 0) return void this.save(record)
     this.#soon.set(record, setTimeout(() => void this.save(record), waitMs).unref())
   }
@@ -222,7 +224,7 @@ export class StoredTasks {
   /** Resolves when other processes can read the task as it is here, or it could not be written. */
   whenPersisted(record: TaskRecord): Promise<void> | undefined {
     if (this.#soon.has(record)) void this.save(record)
-    return (record.waitingWrite ?? record.writing)?.catch(() => {})
+    return record.writes.last?.catch(() => {})
   }
 
   #failed(record: TaskRecord, cause: unknown): void {
@@ -256,8 +258,8 @@ export class StoredTasks {
   /** Removes a task, if no other process has taken it. Never rejects: a failure is logged. */
   async remove(record: TaskRecord): Promise<void> {
     try {
-      await (record.waitingWrite ?? record.writing)?.catch(() => {})
-      await this.#store.remove(taskKeyOf(record.owner, record.id), record.version)
+      await record.writes.last?.catch(() => {})
+      await this.#store.remove(taskKeyOf(record.owner, record.id), record.writes.version)
     } catch (cause) {
       this.#failed(record, cause)
     }
@@ -278,11 +280,11 @@ export class StoredTasks {
       const { task } = record
       const json = formatJson({ ...task, node: this.#cluster.id })
       const keepMs = this.#table.keepMs(task)
-      const version = await this.#store.write(taskKeyOf(owner, id), json, keepMs, record.version)
+      const version = await this.#store.write(taskKeyOf(owner, id), json, keepMs, record.writes.version)
       if (version !== undefined) return version
       const now = await this.get(owner, id)
       if (now === undefined || !this.#isOwn(record, now)) break
-      record.version = this.versionOf(now) ?? record.version
+      record.writes.version = this.versionOf(now) ?? record.writes.version
     }
     this.#lose(record)
     throw new Fault('conflict', 'This task belongs to another process')
@@ -295,7 +297,8 @@ export class StoredTasks {
     let record = this.#table.get(task.id)
     const version = this.versionOf(task)
     if (record === undefined && version !== undefined) {
-      record = this.#table.begin(next, undefined, version)
+      record = this.#table.begin(next)
+      record.writes.version = version
       // A working task makes no room for others: only its run ends it.
       if (isInterrupted(next.status.state)) this.#table.markIdle(record)
     } else if (record?.task === task && next !== task) {
@@ -339,8 +342,8 @@ export class StoredTasks {
   }
 
   /** A task as it is now, when that is written, or as another process has it. */
-  async kept({ owner, id, task, waitingWrite, writing }: TaskRecord): Promise<Task | undefined> {
-    const isWritten = await (waitingWrite ?? writing ?? Promise.resolve()).then(() => true, () => false)
+  async kept({ owner, id, task, writes }: TaskRecord): Promise<Task | undefined> {
+    const isWritten = await (writes.last ?? Promise.resolve()).then(() => true, () => false)
     return isWritten ? task : this.get(owner, id)
   }
 
@@ -394,7 +397,7 @@ export class StoredTasks {
   }
 
   #abandon(record: TaskRecord): void {
-    this.unconfirmedWrites.set(record.id, { owner: record.owner, version: record.version })
+    this.unconfirmedWrites.set(record.id, { owner: record.owner, version: record.writes.version })
     this.#table.forget(record)
   }
 

@@ -13,38 +13,68 @@ import type { RunningTask, Task, TaskEvent, TaskMessage, TaskStatus, Watcher } f
 
 const none: readonly never[] = Object.freeze([])
 
+/** What there is of a task only until it has ended. */
+class Progress {
+  /** Never changed in place. */
+  watchers: readonly Watcher[] = none
+  run: RunningTask | undefined = undefined
+  show: (() => void) | undefined = undefined
+  /** The artifact that was added to last, and the part of its text that is collected aside. */
+  growingId: string | undefined = undefined
+  aside = ''
+}
+
+/** What there is of a task only where processes share a store. */
+class Writes {
+  /** Its version in the store. */
+  version = 0
+  /** The write that began last, and the one that waits for it. */
+  now: Promise<void> | undefined = undefined
+  waiting: Promise<void> | undefined = undefined
+  /** When the last one began, in monotonic milliseconds. */
+  begunAt: number = -Infinity
+
+  get last(): Promise<void> | undefined { return this.waiting ?? this.now }
+}
+
 /** A task, here. Its members are written by the task table and the store of the tasks. */
 export class TaskRecord implements Slotted {
   slot = 0
-  /** Never changed in place. */
-  watchers: readonly Watcher[] = none
-  run: RunningTask | undefined
-  /** Begins a task that nobody has looked for yet; undefined once somebody has. */
-  show: (() => void) | undefined = undefined
-  /** Its version in a shared store, the write that is going on, and the one that waits for it. */
-  version: number
-  writing: Promise<void> | undefined = undefined
-  waitingWrite: Promise<void> | undefined = undefined
   #task: Task
-  /** The artifact that was added to last, and the part of its text that is collected aside. */
-  #growingId: string | undefined = undefined
-  #aside = ''
+  #progress: Progress | undefined = undefined
+  #writes: Writes | undefined = undefined
 
-  constructor(task: Task, run: RunningTask | undefined, version: number) {
+  constructor(task: Task, run?: RunningTask) {
     this.#task = task
-    this.run = run
-    this.version = version
+    if (run !== undefined) this.run = run
   }
 
+  get writes(): Writes { return this.#writes ??= new Writes() }
+
+  get watchers(): readonly Watcher[] { return this.#progress?.watchers ?? none }
+
+  get run(): RunningTask | undefined { return this.#progress?.run }
+  set run(run: RunningTask | undefined) { (this.#progress ??= new Progress()).run = run }
+
+  /** Begins a task that nobody has looked for yet; undefined once somebody has. */
+  get show(): (() => void) | undefined { return this.#progress?.show }
+  set show(show: (() => void) | undefined) { (this.#progress ??= new Progress()).show = show }
+
+  /** As it stands; what was collected aside is joined to it. */
   get task(): Task {
-    this.#join()
-    return this.#task
+    const [task, progress] = [this.#task, this.#progress]
+    if (progress?.growingId === undefined || progress.aside === '') return task
+    const artifact = { id: progress.growingId, parts: [text(progress.aside)] }
+    progress.aside = ''
+    return this.#task = { ...task, artifacts: addArtifact(task.artifacts, artifact, true, true) }
   }
 
   set task(task: Task) {
     this.#task = task
-    this.#growingId = undefined
-    this.#aside = ''
+    const progress = this.#progress
+    if (progress === undefined) return
+    progress.growingId = undefined
+    progress.aside = ''
   }
 
   get isHere(): boolean { return this.slot !== 0 }
@@ -56,15 +86,23 @@ export class TaskRecord implements Slotted {
   get isTerminal(): boolean { return isTerminal(this.#task.status.state) }
 
   hasArtifact(id: string): boolean {
-    return this.#growingId === id || this.#task.artifacts.some((one) => one.id === id)
+    return this.#progress?.growingId === id || this.#task.artifacts.some((one) => one.id === id)
   }
 
   appendText(artifactId: string, more: string): void {
-    if (this.#growingId !== artifactId) {
-      this.#join()
-      this.#growingId = artifactId
+    const progress = this.#progress ??= new Progress()
+    if (progress.growingId !== artifactId) {
+      void this.task
+      progress.growingId = artifactId
     }
-    this.#aside += more
+    progress.aside += more
+  }
+
+  /** Returns what ends the watching. */
+  watch(watcher: Watcher): () => void {
+    const progress = this.#progress ??= new Progress()
+    progress.watchers = [...progress.watchers, watcher]
+    return () => { progress.watchers = progress.watchers.filter((one) => one !== watcher) }
   }
 
   /** Notifies all watchers. A promise where each of them is behind: until the first has caught up. */
@@ -83,15 +121,8 @@ export class TaskRecord implements Slotted {
   /** Notifies them of how the task has ended, or that no more events come from here, and of nothing more. */
   notifyLast(event: TaskEvent): void {
     void this.notify(event)
-    this.watchers = none
-  }
-
-  #join(): void {
-    if (this.#growingId === undefined || this.#aside === '') return
-    const task = this.#task
-    const artifact = { id: this.#growingId, parts: [text(this.#aside)] }
-    this.#task = { ...task, artifacts: addArtifact(task.artifacts, artifact, true, true) }
-    this.#aside = ''
+    if (this.isTerminal) this.#progress = undefined
+    else if (this.#progress !== undefined) this.#progress.watchers = none
   }
 }
 

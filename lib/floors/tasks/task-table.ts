@@ -27,15 +27,15 @@ export class TaskTable extends Bounded<TaskRecord> {
   get idle(): number { return this.count - this.leased }
 
   /** Adds a task that runs, or is about to. Throws `Fault('busy')` where there is no room. */
-  begin(task: Task, run: RunningTask | undefined, version: number): TaskRecord {
-    const record = new TaskRecord(task, run, version)
+  begin(task: Task, run?: RunningTask): TaskRecord {
+    const record = new TaskRecord(task, run)
     if (!this.add(task.owner, record, bytesOf(task), LEASED)) throw this.#full()
     return record
   }
 
   /** Adds a task that is over. Throws `Fault('busy')` where there is no room. */
   addEnded(task: Task): void {
-    const record = new TaskRecord(task, undefined, 0)
+    const record = new TaskRecord(task)
     if (!this.add(task.owner, record, bytesOf(task), KEPT, this.keepMs(task))) throw this.#full()
   }
 

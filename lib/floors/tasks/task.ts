@@ -209,6 +209,14 @@ export function isRepeated({ history, questions, turn }: Task, message: TaskMess
 
 function saidIn({ parts, metadata }: TaskMessage): string { return formatJson([parts, metadata]) }
 
+/** What ran last: most tasks after one another are of one agent, and keep it once. */
+let lastRunnable: Runnable = { kind: '', name: '' }
+
+function runnableOf({ runnable: { kind, name } }: TaskSeed): Runnable {
+  if (lastRunnable.name !== name || lastRunnable.kind !== kind) lastRunnable = { kind, name }
+  return lastRunnable
+}
+
 /**
  * The task of a seed, at its beginning, or at its end where that is the same. What it runs may be given as
  * the definition itself.
@@ -217,9 +225,8 @@ export function taskOf(
   seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
   fault: Task['fault'] = undefined,
 ): Task {
-  const { runnable: { kind, name } } = seed
   return {
-    id: seed.id ?? randomUuid(), owner: seed.owner, protocol: seed.protocol, runnable: { kind, name },
+    id: seed.id ?? randomUuid(), owner: seed.owner, protocol: seed.protocol, runnable: runnableOf(seed),
     isReserved: seed.isReserved ?? false, tenant: seed.tenant, contextId: seed.contextId,
     sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs, status, artifacts,
     history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined, fault,

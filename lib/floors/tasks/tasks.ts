@@ -61,7 +61,7 @@ export class Tasks {
    */
   runUnseen(seed: TaskSeed & { readonly id: string }, show: () => void): void {
     const at = this.#times.next()
-    this.#table.begin(taskOf(seed, at, { state: 'working', at }), undefined, 0).show = show
+    this.#table.begin(taskOf(seed, at, { state: 'working', at })).show = show
   }
 
   /** Whoever asks for a task comes by here, and makes it one that is there. */
@@ -96,7 +96,7 @@ export class Tasks {
     this.check()
     const state = run === undefined ? 'submitted' : 'working'
     const task = taskOf(seed, at, statusOf(state, at, message, undefined))
-    const record = this.#table.begin(task, run, 0)
+    const record = this.#table.begin(task, run)
     if (this.stored === undefined) return task
     return this.stored.begin(record).then(() => task, (error: unknown) => {
       this.#table.forget(record)
@@ -310,9 +310,7 @@ export class Tasks {
   watch(owner: string, id: string, watcher: Watcher): Watched | undefined {
     const record = this.#unfinished(id)
     if (record === undefined || record.owner !== owner) return undefined
-    record.watchers = [...record.watchers, watcher]
-    const stop = (): void => { record.watchers = record.watchers.filter((one) => one !== watcher) }
-    return { task: record.task, stop }
+    return { task: record.task, stop: record.watch(watcher) }
   }
 
   /** Notifies the watchers of unfinished tasks that no more events come from here. */

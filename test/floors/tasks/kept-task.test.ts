@@ -34,7 +34,7 @@ test('each member of a task survives being kept in memory: one that ran until it
   for (const task of fullTasks(20)) {
     const table = new TaskTable(limitsOf({}), () => {})
     const before = structuredClone(over(task))
-    const record = table.begin(task, undefined, 0)
+    const record = table.begin(task)
     assert.ok(table.change(record, over(task)))
     table.markIdle(record)
     table.settle()

@@ -12,7 +12,7 @@ function recordWith(artifacts: readonly Artifact[]): TaskRecord {
   return new TaskRecord(taskOf({
     id: 't', owner: 'ann', protocol: 'a2a', runnable: { kind: 'agent', name: 'bot' }, contextId: 'c',
     sessionId: undefined, ttlMs: undefined,
-  }, AT, { state: 'working', at: AT }, artifacts), undefined, 0)
+  }, AT, { state: 'working', at: AT }, artifacts))
 }
 
 const artifact = (id: string, text: string): Artifact => ({ id, parts: [{ type: 'text', text }] })
@@ -57,16 +57,17 @@ test('all who watch are told, and only where each is behind there is something t
   const record = recordWith([])
   const told: string[] = []
   assert.equal(record.notify({ what: 'forgotten' }), undefined)
-  record.watchers = [() => { told.push('first') }]
+  const stops = [record.watch(() => { told.push('first') })]
   assert.equal(record.notify({ what: 'forgotten' }), undefined)
-  record.watchers = [...record.watchers, () => {
+  stops.push(record.watch(() => {
     told.push('second')
     return Promise.resolve()
-  }]
+  }))
   assert.equal(record.notify({ what: 'forgotten' }), undefined)
   let caughtUp = (): void => {}
   const first = new Promise<void>((resolve) => { caughtUp = resolve })
-  record.watchers = [() => first, () => new Promise(() => {})]
+  for (const stop of stops) stop()
+  const stopAll = [() => first, () => new Promise<void>(() => {})].map((watcher) => record.watch(watcher))
   const pace = record.notify({ what: 'forgotten' })
   assert.ok(pace instanceof Promise)
   let isBehind = true
@@ -75,7 +76,8 @@ test('all who watch are told, and only where each is behind there is something t
   assert.equal(isBehind, true)
   caughtUp()
   await pace
-  record.watchers = [() => Promise.resolve()]
+  for (const stop of stopAll) stop()
+  record.watch(() => Promise.resolve())
   assert.ok(record.notify({ what: 'forgotten' }) instanceof Promise)
   assert.deepEqual(told, ['first', 'first', 'second'])
 })
@@ -83,10 +85,21 @@ test('all who watch are told, and only where each is behind there is something t
 test('who watches hears the last event, and nothing after it', () => {
   const record = recordWith([])
   const told: string[] = []
-  record.watchers = [({ what }) => { told.push(what) }]
+  record.watch(({ what }) => { told.push(what) })
   record.notifyLast({ what: 'status', status: record.status })
   record.notifyLast({ what: 'forgotten' })
   assert.deepEqual(told, ['status'])
+})
+
+test('of one that has ended only the task is kept, and what ends a watching late does nothing', () => {
+  const record = recordWith([])
+  record.show = () => {}
+  const stop = record.watch(() => {})
+  record.task = { ...record.task, status: { state: 'completed', at: AT } }
+  record.notifyLast({ what: 'status', status: record.status })
+  stop()
+  assert.deepEqual([record.watchers, record.run, record.show, record.task.status.state],
+    [[], undefined, undefined, 'completed'])
 })
 
 const NOW = '2026-01-01T00:00:00.000Z'

@@ -31,28 +31,28 @@ function task(
 
 test('what runs never makes room, what rests does, of whoever has most', () => {
   const { table, gone } = tableWith({ maxTasks: 4 })
-  table.begin(task('a1'), undefined, 0)
-  for (const id of ['a2', 'a3']) table.markIdle(table.begin(task(id, { state: 'completed' }), undefined, 0))
-  table.markIdle(table.begin(task('b1', { state: 'input-required', owner: 'bob' }), undefined, 0))
-  table.begin(task('c1', { owner: 'cid' }), undefined, 0)
+  table.begin(task('a1'))
+  for (const id of ['a2', 'a3']) table.markIdle(table.begin(task(id, { state: 'completed' })))
+  table.markIdle(table.begin(task('b1', { state: 'input-required', owner: 'bob' })))
+  table.begin(task('c1', { owner: 'cid' }))
   assert.deepEqual(gone, ['a2'])
-  table.begin(task('c2', { owner: 'cid' }), undefined, 0)
-  table.begin(task('c3', { owner: 'cid' }), undefined, 0)
+  table.begin(task('c2', { owner: 'cid' }))
+  table.begin(task('c3', { owner: 'cid' }))
   assert.deepEqual(gone.toSorted(), ['a2', 'a3', 'b1'])
   assert.equal(table.leased, 4)
-  assert.throws(() => table.begin(task('d1'), undefined, 0), { kind: 'busy' })
+  assert.throws(() => table.begin(task('d1')), { kind: 'busy' })
   assert.equal(table.get('d1'), undefined)
 })
 
 test('what runs again makes no room any longer', () => {
   const { table, gone } = tableWith({ maxTasks: 1 })
-  const record = table.begin(task('a', { state: 'input-required' }), undefined, 0)
+  const record = table.begin(task('a', { state: 'input-required' }))
   table.markIdle(record)
   assert.deepEqual([table.leased, table.idle], [0, 1])
   table.markActive(record)
   table.markActive(record)
   assert.deepEqual([table.leased, table.idle], [1, 0])
-  assert.throws(() => table.begin(task('b'), undefined, 0), { kind: 'busy' })
+  assert.throws(() => table.begin(task('b')), { kind: 'busy' })
   assert.deepEqual(gone, [])
 })
 
@@ -73,7 +73,7 @@ test('a task that rests is kept for a time: of its end, of its client, of its wa
     assert.equal(tableWith(limits).table.keepMs(task('a', more)), keepMs, JSON.stringify(more))
   }
   const { table, gone } = tableWith(limits)
-  table.markIdle(table.begin(task('a', { state: 'input-required' }), undefined, 0))
+  table.markIdle(table.begin(task('a', { state: 'input-required' })))
   pass(29)
   assert.equal(table.get('a')?.task.id, 'a')
   assert.deepEqual([...table.tasksOf('ann')].length, 1)
@@ -85,13 +85,13 @@ test('a task that rests is kept for a time: of its end, of its client, of its wa
 
 test('tasks are bounded in bytes too, as they grow', () => {
   const { table, gone } = tableWith({ maxTasksBytes: 100_000 })
-  table.markIdle(table.begin(task('a', { state: 'completed', text: 'x'.repeat(20_000) }), undefined, 0))
-  const record = table.begin(task('b'), undefined, 0)
+  table.markIdle(table.begin(task('a', { state: 'completed', text: 'x'.repeat(20_000) })))
+  const record = table.begin(task('b'))
   assert.deepEqual(gone, [])
   table.change(record, task('b', { text: 'x'.repeat(40_000) }))
   assert.deepEqual(gone, ['a'])
   assert.ok(table.bytes > 80_000 && table.bytes < 100_000, String(table.bytes))
-  assert.throws(() => table.begin(task('c', { text: 'x'.repeat(20_000) }), undefined, 0), { kind: 'busy' })
+  assert.throws(() => table.begin(task('c', { text: 'x'.repeat(20_000) })), { kind: 'busy' })
 })
 
 /** A task of a text asked and a text answered. */
@@ -125,7 +125,7 @@ test('a task that is over is listed and found as it was, and kept for its time',
 test('what has expired goes as something comes, at that very moment and none before', (t) => {
   const pass = standingTime(t)
   const ways: readonly (readonly [what: string, come: (table: TaskTable) => unknown])[] = [
-    ['one that runs', (table) => table.begin(task('b', { owner: 'bob' }), undefined, 0)],
+    ['one that runs', (table) => table.begin(task('b', { owner: 'bob' }))],
     ['one that is over', (table) => table.addEnded(plain(9, 'bob'))],
   ]
   for (const [what, come] of ways) {
@@ -133,7 +133,7 @@ test('what has expired goes as something comes, at that very moment and none bef
       const { table, gone } = tableWith({ taskKeepMs: 3_000, waitingTaskKeepMs: 3_000 })
       const read = plain(1)
       for (const one of [plain(0), read]) table.addEnded(one)
-      table.markIdle(table.begin(task('waits', { state: 'input-required' }), undefined, 0))
+      table.markIdle(table.begin(task('waits', { state: 'input-required' })))
       pass(1_000)
       // It is as old as it was.
       assert.ok(table.get(read.id))
@@ -149,7 +149,7 @@ test('what has expired goes as something comes, at that very moment and none bef
 test('a task that waits for long keeps none that is over longer than its time', (t) => {
   const pass = standingTime(t)
   const { table, gone } = tableWith({ taskKeepMs: 2_000, waitingTaskKeepMs: 9_000 })
-  table.markIdle(table.begin(task('waits', { state: 'input-required' }), undefined, 0))
+  table.markIdle(table.begin(task('waits', { state: 'input-required' })))
   table.addEnded({ ...plain(1), id: 'over' })
   pass(2_000)
   assert.deepEqual([table.tasksOf('ann').map(({ id }) => id), gone], [['waits'], ['over']])
@@ -160,8 +160,8 @@ test('a list has what is over, waits and runs in the order of their states', () 
   const tasks = Array.from({ length: 6 }, (_, at) => plain(at))
   for (const [at, one] of tasks.entries()) {
     if (at % 3 === 0) table.addEnded(one)
-    else if (at % 3 === 1) table.begin(one, undefined, 0)
-    else table.markIdle(table.begin(one, undefined, 0))
+    else if (at % 3 === 1) table.begin(one)
+    else table.markIdle(table.begin(one))
   }
   assert.deepEqual(table.tasksOf('ann'), tasks.toReversed())
 })
@@ -170,8 +170,8 @@ test('tasks that are over make room for what runs, and find none where all else 
   const { table } = tableWith({ maxTasks: 2 })
   for (const at of [0, 1, 2]) table.addEnded(plain(at))
   assert.equal(table.tasksOf('ann').length, 2)
-  table.begin(task('b1', { owner: 'bob' }), undefined, 0)
-  table.begin(task('b2', { owner: 'bob' }), undefined, 0)
+  table.begin(task('b1', { owner: 'bob' }))
+  table.begin(task('b2', { owner: 'bob' }))
   assert.deepEqual([table.leased, table.idle], [2, 0])
   assert.throws(() => table.addEnded(plain(3)), { kind: 'busy' })
   assert.deepEqual([table.leased, table.idle], [2, 0])
@@ -179,7 +179,7 @@ test('tasks that are over make room for what runs, and find none where all else 
 
 test('a task that grew while it ran makes room when it is over, and may be the one that goes', () => {
   const { table, gone } = tableWith({ maxTasksBytes: 10_000 })
-  const record = table.begin(task('a'), undefined, 0)
+  const record = table.begin(task('a'))
   assert.equal(table.change(record, task('a', { state: 'completed', text: 'x'.repeat(9_000) })), false)
   table.markIdle(record)
   assert.deepEqual(gone, [])
