@@ -22,8 +22,8 @@ export interface CallSpelling {
   /** The member of a result that names its call. */
   readonly callId: string
   /**
-   * Where each call was an item of its own, with its members beside its type: the one that had its id, for
-   * errors.
+   * Where each call and result was an item of its own, with its members beside its type: the one that had
+   * its id, for errors.
    */
   readonly flatId?: string
   /** Messages, parts and calls that are none are passed over: a thread that has one goes on. */
@@ -85,9 +85,9 @@ export class ToolExchange {
 
   /** A message of the role `tool`; undefined where it is of no call before it. */
   result(message: Members, content: string, at: string): CalledResult | undefined {
-    const { callId } = this.#spelling
+    const { callId, flatId = callId } = this.#spelling
     const id = message[callId]
-    const same = isCalled(id) ? this.#calls?.get(nameIn(id, `${at}.${callId}`)) : undefined
+    const same = isCalled(id) ? this.#calls?.get(nameIn(id, `${at}.${flatId}`)) : undefined
     if (same === undefined) {
       this.#passed.add(at, 'is the result of no call before it, and is only text')
       return undefined

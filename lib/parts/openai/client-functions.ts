@@ -79,12 +79,12 @@ export function chosenTools(tools: readonly ClientTool[], choice: unknown): Aske
   if (!isGiven(choice) || choice === 'auto') return { clientTools: tools, toolChoice: 'auto' }
   if (choice === 'none') return { clientTools: [], toolChoice: 'none' }
   if (choice === 'required') return required(tools)
-  if (!isRecord(choice)) throw wrong(FORMS)
-  if (choice['type'] === 'function') {
+  const type = isRecord(choice) ? choice['type'] : undefined
+  if (!isRecord(choice) || typeof type !== 'string') throw wrong(FORMS)
+  if (type === 'function') {
     const tool = toolNamed(choice, tools)
     return { clientTools: [tool], toolChoice: { name: tool.name } }
   }
-  const { type } = choice
   if (type !== 'allowed_tools') {
     throw wrong(`${FORMS}: no tools of the type ${show(type)} are known here`, 'unsupported_value')
   }

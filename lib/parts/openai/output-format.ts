@@ -27,7 +27,8 @@ export class OutputFormat {
   read({ text, data }: Answer, { maxCheckSteps, maxDepth, maxObjects }: KernelLimits): Formatted {
     const parsed = parseJson(text, maxDepth, maxObjects)
     if (!parsed.ok && data === undefined) {
-      return { refusal: `The agent did not answer with JSON, which was asked for: ${parsed.why}` }
+      const why = parsed.why.replace('The body', 'its text')
+      return { refusal: `The agent did not answer with JSON, which was asked for: ${why}` }
     }
     const validation = this.#validate(parsed.ok ? parsed.value : data, maxCheckSteps)
     if (validation.valid) return { json: parsed.ok ? text : formatJson(data) ?? 'null' }

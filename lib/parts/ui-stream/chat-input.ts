@@ -116,7 +116,8 @@ function resultIn(
     passed.add(at, 'is a tool without an id or a name')
     return []
   }
-  for (const one of [id, name]) nameIn(one, `A tool of ${at}`)
+  nameIn(id, `${at}.toolCallId`)
+  nameIn(name, `${at}.${type === 'dynamic-tool' ? 'toolName' : 'type'}`)
   const value = state === 'output-error' ? errorText : output
   const result = typeof value === 'string' ? value : formatJson(value) ?? ''
   return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]

@@ -63,6 +63,9 @@ test('errors name the members of calls that were items of their own as those of 
     assert.throws(() => decoded([{ ...asked, asks: [broken] }, user], flat), { message: ofItem })
     assert.throws(() => decoded([{ ...asked, asks: [broken] }, user]), { message: ofList })
   }
+  const long = { ...result, of: 'x'.repeat(9_000) }
+  assert.throws(() => decoded([user, asked, long], flat), { message: /^said\[2\]\.ask_id must be/ })
+  assert.throws(() => decoded([user, asked, long]), { message: /^said\[2\]\.of must be/ })
 })
 
 test('messages that are none are refused by their place, or passed over where a dialect is lenient', () => {

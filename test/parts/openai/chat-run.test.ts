@@ -402,7 +402,7 @@ test('an answer has the format that was asked for, or says why not', async (t) =
     ['{"sum":5}', '{"sum":5}'],
     [{ text: 'Five.', data: { sum: 5 } }, '{"sum":5}'],
     [{ sum: 5 }, '{"sum":5}'],
-    ['Five.', null, /did not answer with JSON/],
+    ['Five.', null, /did not answer with JSON, which was asked for: its text is not JSON$/],
     ['{"sum":"5"}', null, /does not fit the schema: sum: must be an integer/],
   ]
   for (const [output, content, refusal] of answers) {

@@ -31,6 +31,7 @@ const refused: readonly (readonly [choice: unknown, message: RegExp])[] = [
   [{ type: 'function', name: 'sing' }, /names "sing", which is no function among the tools/],
   [{ type: 'function', function: { name: 'sing' } }, /names "sing"/],
   [{ type: 'function' }, /needs the name/], [{ type: 'function', name: 7 }, /needs the name/],
+  [{}, /or allowed_tools$/],
   [{ type: 'web_search_preview' }, /no tools of the type "web_search_preview"/],
   [{ type: 'custom', name: 'paint' }, /no tools of the type "custom"/],
   [{ type: 'allowed_tools' }, /needs the mode/], [{ type: 'allowed_tools', mode: 'auto' }, /needs tools/],

@@ -232,6 +232,9 @@ test('a failure is a part, a wrong chat a problem, and there is no stream to go 
       /parts\[0\]\.type must be text or file: \\"x{60}…\\" would not be seen"/],
     [{ messages: [{ role: 'user', parts: [{}] }] }, /parts\[0\]\.type must be text or file"/],
     [{ messages: [{ role: 'user', parts: ['a'] }] }, /parts\[0\]\.type must be text or file"/],
+    [{ messages: [hello, { role: 'assistant', parts: [
+      { type: 'tool-find', toolCallId: 'x'.repeat(9_000), state: 'output-available', output: '' },
+    ] }] }, /messages\[1\]\.parts\[0\]\.toolCallId must be a string/],
     [{ tools: [{}] }, /tools\[0\]\.name/], [{ tools: 1 }, /tools must be a list/],
     [{ tools: { find: { parameters: 1 } } }, /tools\[0\]\.parameters must be a JSON Schema/],
   ]
