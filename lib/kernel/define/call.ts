@@ -85,6 +85,10 @@ export interface Call {
   readonly metadata: Readonly<Record<string, unknown>>
   /** URIs of the extensions that the client asks for with this request. */
   readonly extensions: readonly string[]
+  /** Other tasks that the client names with its message. */
+  readonly referenceTaskIds: readonly string[]
+  /** Media types that the client can read; a wish. Empty: it says nothing. */
+  readonly acceptedOutputModes: readonly string[]
   /** Of what the client has attached, else of the headers; empty where neither has any. */
   readonly trace: Trace
   /** The number of this run: more than 1 where a process that ran it before has died (`recover: 'rerun'`). */
@@ -167,6 +171,7 @@ export function callerOf({ caller, principal }: Pick<Origin, 'caller' | 'princip
 /** The members of a call that are in its request, in some protocols. */
 type Fact =
   | 'sessionId' | 'client' | 'message' | 'messageId' | 'taskId' | 'contextId' | 'metadata' | 'extensions'
+  | 'referenceTaskIds' | 'acceptedOutputModes'
   | 'trace' | 'run' | 'clientTools' | 'toolChoice' | 'clientToolResults' | 'outputSchema'
 
 /** What a request contains, as far as its protocol has it. */

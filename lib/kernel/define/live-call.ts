@@ -125,6 +125,8 @@ export class LiveCall extends Lease implements Call {
   get contextId(): string | undefined { return this.facts.contextId }
   get metadata(): Readonly<Record<string, unknown>> { return this.facts.metadata ?? noMetadata }
   get extensions(): readonly string[] { return this.facts.extensions ?? nothing }
+  get referenceTaskIds(): readonly string[] { return this.facts.referenceTaskIds ?? nothing }
+  get acceptedOutputModes(): readonly string[] { return this.facts.acceptedOutputModes ?? nothing }
   get run(): number { return this.facts.run ?? 1 }
   get trace(): Trace { return this.facts.trace ?? traceOf(this.origin) }
 

@@ -39,6 +39,7 @@ export interface Beside {
   readonly contextId?: string
   readonly metadata?: SendRequest['metadata']
   readonly isBlocking?: boolean
+  readonly outputModes?: SendRequest['outputModes']
   readonly historyLength?: number
   readonly tenant?: string
   /** The address of a webhook. */
@@ -209,11 +210,12 @@ export type Said = string | readonly Content[]
 const none = { tenant: undefined, historyLength: undefined, metadata: undefined }
 
 function sendRequest(said: Said, beside: Beside): SendRequest {
-  const { id = randomUUID(), taskId, contextId, metadata, isBlocking = true, historyLength, tenant } = beside
+  const { id = randomUUID(), taskId, contextId, metadata, isBlocking = true } = beside
+  const { historyLength, tenant, outputModes } = beside
   const push = beside.push === undefined ? undefined
     : { id: undefined, taskId: undefined, url: beside.push, token: undefined, authentication: undefined }
   return {
-    tenant, isBlocking, historyLength, metadata, outputModes: undefined, push,
+    tenant, isBlocking, historyLength, metadata, outputModes, push,
     message: {
       id, taskId, contextId, role: 'user', metadata: undefined, extensions: undefined,
       referenceTaskIds: undefined,

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually, gate } from '../../fixtures/client.ts'
-import { callerOf, sumOf, tellOf } from './caller.ts'
+import { Caller, callerOf, serveBot, sumOf, tellOf } from './caller.ts'
+import type { Beside } from './caller.ts'
 import type { Call, Content } from '../../../lib/index.ts'
 
 /** A form with one value. */
@@ -30,6 +31,31 @@ test('a handler sees the message, its task and its context, and what came with i
     ['first', 'a2a', first, 'm-1', id, 'c-1', 'c-1', { trip: 1 }, []],
     ['last', 'a2a', [{ type: 'text', text: 'last' }], 'm-2', id, 'c-1', 'c-1', {}, said],
   ])
+})
+
+test('a handler sees which tasks a message names, and what its client can read', async (t) => {
+  const answer = (_prompt: string, call: Call) => (
+    { data: [call.referenceTaskIds, call.acceptedOutputModes] }
+  )
+  const speeches = [{ dialect: '0.3' }, { dialect: '1.0' }] as const
+  for (const replies of ['task', 'message', 'either'] as const) {
+    for (const speech of speeches) {
+      const bot = new Caller(serveBot(t, answer, {}, { replies }), speech)
+      const said = async (beside: Beside): Promise<unknown> => {
+        const result = await bot.send('hi', beside)
+        const parts = result.what === 'message' ? result.message.parts : result.task.artifacts?.[0]?.parts
+        return parts?.[0]?.type === 'data' ? parts[0].data : undefined
+      }
+      assert.deepEqual(await said({}), [[], []])
+      const message = { referenceTaskIds: ['t-0', 't-1'] }
+      assert.deepEqual(await said({ message, outputModes: ['image/png'] }), [['t-0', 't-1'], ['image/png']])
+    }
+  }
+  const asking = callerOf(t, (prompt, call) => (
+    { text: call.acceptedOutputModes.join(), state: prompt === 'end' ? 'completed' : 'input-required' }
+  ))
+  const { id } = await asking.task('one', { outputModes: ['a/b'] })
+  assert.equal(sumOf(await asking.task('end', { taskId: id, outputModes: ['c/d'] })), 'completed: c/d')
 })
 
 test('a message with the id of another is one more, and the same once more is refused', async (t) => {

@@ -43,6 +43,8 @@ export interface TurnSetup extends AskedForTask {
   readonly origin: Origin
   readonly message: TaskMessage
   readonly metadata: JsonMembers | undefined
+  /** Media types that the client of the request that runs it can read. Left out: it says nothing. */
+  readonly outputModes?: readonly string[] | undefined
   /** The seed of a new task, or the task that goes on. */
   readonly task: Task | (TaskSeed & { readonly id: string })
   /** The task is hidden until the first output. */
@@ -96,6 +98,8 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
   get sessionId(): string { return this.contextId }
   get metadata(): JsonMembers | undefined { return attachedTo(this.#setup.message, this.#setup.metadata) }
   get extensions(): readonly string[] { return extensionsOf(this.#setup) }
+  get referenceTaskIds(): readonly string[] | undefined { return this.#setup.message.referenceTaskIds }
+  get acceptedOutputModes(): readonly string[] | undefined { return this.#setup.outputModes }
 
   get #service(): Service { return this.#setup.service }
 

@@ -68,7 +68,7 @@ export function isRerunFor(agent: Agent | Group, tool: ToolCall | undefined): bo
  */
 export function replyWithMessage(
   { context: { service }, agent, dialect, exchange: { origin } }: A2aRequest,
-  { message, metadata, tenant }: SendRequest, tool: ToolCall | undefined,
+  { message, metadata, tenant, outputModes }: SendRequest, tool: ToolCall | undefined,
 ): MaybePromise<MessageResult> {
   // It has texts and files alone.
   const isPlain = !dialect.hasTasks
@@ -77,7 +77,8 @@ export function replyWithMessage(
   const attached = attachedTo(message, metadata)
   const call = new LiveCall(origin, {
     protocol: 'a2a', sessionId: conversationId, message: parts, metadata: attached,
-    extensions: requestedExtensions(origin),
+    extensions: requestedExtensions(origin), referenceTaskIds: message.referenceTaskIds,
+    acceptedOutputModes: outputModes,
   }, plainChannel(service, origin))
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
   const answer = tool === undefined ? answerMessage(service, agent, asked, call)

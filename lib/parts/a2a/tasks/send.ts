@@ -148,12 +148,13 @@ export async function preparePush(
 
 function begin({ request, sent, message, tool }: Incoming, isSeen: boolean): MaybePromise<Taken> {
   const { context: { service, tasks }, agent, exchange: { origin } } = request
-  const { message: { contextId: named }, tenant, metadata } = sent
+  const { message: { contextId: named }, tenant, metadata, outputModes } = sent
   checkMediaTypes(agent, message.parts)
   tasks.check()
   const isReserved = agent.kind === 'agent' && agent.replies === 'either'
   const turn = new AgentTurn({
-    service, tasks, agent, tool, origin, message, metadata, isReserved, isNamed: named !== undefined,
+    service, tasks, agent, tool, origin, message, metadata, outputModes, isReserved,
+    isNamed: named !== undefined,
     isRerun: service.sharing !== undefined && isRerunFor(agent, tool),
     task: {
       id: randomUuid(), owner: origin.principal.id, protocol: 'a2a',
@@ -217,7 +218,8 @@ function turnOf({ request, sent, message, tool }: Incoming, task: Task): Taken {
   const named = first === undefined ? tool : toolCallFor(service, agent, first.parts)
   const turn = new AgentTurn({
     service, tasks, agent, tool: named, origin, message: first ?? message,
-    metadata: first === undefined ? sent.metadata : before?.metadata, isReserved: false, isNamed: true,
+    metadata: first === undefined ? sent.metadata : before?.metadata, outputModes: sent.outputModes,
+    isReserved: false, isNamed: true,
     isRerun: service.sharing !== undefined && isRerunFor(agent, named),
     task: {
       ...task,
