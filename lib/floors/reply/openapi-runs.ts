@@ -10,6 +10,12 @@ export const idempotencyParameter: DocumentPart = headerParameter(
     + 'reply of the first time comes, with `Idempotent-Replayed: true`.',
 )
 
+/** How many a page may have. */
+export const limitParameter: DocumentPart = {
+  name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  description: 'How many a page may have.',
+}
+
 /** The header of a reply. */
 const replayedHeader: DocumentPart = {
   'Idempotent-Replayed': {

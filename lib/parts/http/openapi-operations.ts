@@ -5,7 +5,7 @@ import {
 } from '../../floors/openapi/openapi.ts'
 import { placed } from '../../floors/openapi/openapi-schema.ts'
 import {
-  endProblems, idempotencyParameter, repeatProblems, runProblems, wholeOrEventsBody,
+  endProblems, idempotencyParameter, limitParameter, repeatProblems, runProblems, wholeOrEventsBody,
 } from '../../floors/reply/openapi-runs.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
 import { httpComponents } from './openapi-components.ts'
@@ -51,10 +51,9 @@ const operations: Readonly<Record<OperationName, DocumentPart>> = {
   conversations: documentOperation(
     'HTTP', 'List your conversations', 'A page, the one that was used last first', 'Conversations', 'Problem',
     { 422: 'The limit or the cursor is wrong', ...storeProblem }, {
-      parameters: [{
-        name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-        description: 'How many a page may have.',
-      }, { name: 'cursor', in: 'query', schema: TEXT, description: 'The `next_cursor` of the page before.' }],
+      parameters: [limitParameter, {
+        name: 'cursor', in: 'query', schema: TEXT, description: 'The `next_cursor` of the page before.',
+      }],
     },
   ),
   conversation: documentOperation(

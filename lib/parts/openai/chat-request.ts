@@ -11,7 +11,7 @@ import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import { chosenTools, decodeTools, mostCalls } from './client-functions.ts'
 import { blockOfPart, isTextPart } from './content-parts.ts'
 import { decodeFormat } from './output-format.ts'
-import { refuseMembers } from './refused-members.ts'
+import { never, refuseMembers } from './refused-members.ts'
 import type { JsonBounds } from '../../floors/bounds/parse-json.ts'
 import type { AgentInput, ChatDialect, Conversation } from '../../floors/chat/messages.ts'
 import type { PassedOver } from '../../floors/chat/passed-over.ts'
@@ -71,7 +71,6 @@ function stopsIn(stop: unknown): readonly string[] {
 
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 const isFree = (value: unknown): boolean => value === 'auto' || value === 'none'
-const never = (): boolean => false
 const OLD_TOOLS = 'it is the older form; write "tools", each { "type": "function", "function" }'
 const TEXT_ONLY = 'an agent answers with text'
 

@@ -4,7 +4,7 @@ import {
 } from '../../floors/openapi/openapi.ts'
 import { MAX_STOP_LENGTH, MAX_STOPS } from './chat-stop.ts'
 import {
-  idempotencyParameter, KEY_IS_RUNNING, KEY_OF_ANOTHER, runProblems, wholeOrEventsBody,
+  idempotencyParameter, KEY_IS_RUNNING, KEY_OF_ANOTHER, limitParameter, runProblems, wholeOrEventsBody,
 } from '../../floors/reply/openapi-runs.ts'
 import type { DocumentPart, Meanings } from '../../floors/openapi/openapi.ts'
 import type { DescribedOperations } from '../../floors/openapi/describer.ts'
@@ -197,7 +197,12 @@ const operations: Readonly<Record<OperationName, DocumentPart>> = {
     'OpenAI', 'List the input of a response', 'The items',
     objectOf('object! data!:object[] first_id!:any last_id!:any has_more!:boolean', {
       object: { const: 'list' },
-    }), 'OpenAIError', { 404: NO_RESPONSE },
+    }), 'OpenAIError', { 400: 'A parameter is wrong', 404: NO_RESPONSE }, {
+      parameters: [limitParameter, {
+        name: 'order', in: 'query', schema: { enum: ['asc', 'desc'], default: 'desc' },
+        description: 'Whether the first item or the last comes first.',
+      }, { name: 'after', in: 'query', schema: TEXT, description: 'The `last_id` of the page before.' }],
+    },
   ),
 }
 

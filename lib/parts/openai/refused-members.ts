@@ -12,6 +12,9 @@ export type RefusedMember = readonly [
   name: string, asksNothing: (value: unknown, body: Members) => boolean, why: string, only?: string,
 ]
 
+/** Of a member whose every value asks for something. */
+export const never = (): boolean => false
+
 const NO_PROBABILITIES = 'an agent knows no probabilities'
 const INCLUDED = 'message.output_text.logprobs'
 
@@ -20,7 +23,7 @@ const onBoth: readonly RefusedMember[] = [
   ['top_logprobs', (value) => value === 0, NO_PROBABILITIES, '0'],
   ['include', (value) => !Array.isArray(value) || !value.includes(INCLUDED),
     `${NO_PROBABILITIES}; leave "${INCLUDED}" out of it`],
-  ['moderation', () => false, 'nothing is moderated here; leave it out'],
+  ['moderation', never, 'nothing is moderated here; leave it out'],
 ]
 
 /** Throws `Fault('invalid')` for the first one that a body has. */

@@ -489,6 +489,10 @@ test('each item of an input has an id of its own, and pages end', async (t) => {
   const path = `/v1/responses/${String(id)}`
   const wrong = await server.fetch(request(`${path}/input_items?limit=101`))
   assert.match(await wrong.text(), /limit must be a whole number from 1 to 100/)
+  const { paths } = await jsonOf(await server.fetch(request('/openapi.json'))) as { paths: Json }
+  const { get: { parameters, responses } } = paths['/v1/responses/{response}/input_items'] as { get: Json }
+  assert.deepEqual((parameters as Json[]).map(({ name }) => name), ['response', 'limit', 'order', 'after'])
+  assert.ok(Object.hasOwn(responses as Json, '400'))
 })
 
 test('an input is listed with all that its items have, whatever of it the client left out', async (t) => {

@@ -9,7 +9,7 @@ import { decodeMessages } from '../../../floors/chat/messages.ts'
 import { chosenTools, decodeTools, mostCalls, nameWithin } from '../client-functions.ts'
 import { blockOfPart, isTextPart } from '../content-parts.ts'
 import { decodeFormat } from '../output-format.ts'
-import { refuseMembers } from '../refused-members.ts'
+import { never, refuseMembers } from '../refused-members.ts'
 import { OtherCalls } from './other-calls.ts'
 import type { JsonBounds } from '../../../floors/bounds/parse-json.ts'
 import type { ClientTool, ToolChoice } from '../../../kernel/define/client-tool.ts'
@@ -58,8 +58,6 @@ const dialect: ChatDialect = {
 
 /** Where the items of the responses before come from. */
 const BEFORE = 'previous_response_id'
-
-const never = (): boolean => false
 
 const refused: readonly RefusedMember[] = [
   ['conversation', never, 'write previous_response_id, the id of the response before'],
