@@ -12,6 +12,7 @@ import {
   ContentBuilder, foreignTo, hasPromises, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from '../../kernel/define/output.ts'
 import { isPlain, show } from '../../kernel/define/validate.ts'
+import { ownText } from '../../kernel/util/own-text.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { wellFormed } from '../../kernel/wire/characters.ts'
 import { formatJson } from '../../kernel/wire/json.ts'
@@ -33,6 +34,8 @@ export interface AgentResult { readonly agent: string; readonly response?: strin
 /** An answer in its normal form. `text` is the text of all `content` together. */
 export interface Answer {
   readonly text: string
+  /** Whether the text has memory of its own, so that who keeps it need not copy it. Left out: no. */
+  readonly isOwn?: true
   readonly content: readonly Content[]
   readonly state: AnswerState
   /** Whether the agent wants it to be a plain message where a task is usual, or a task. */
@@ -64,8 +67,9 @@ const states: ReadonlySet<unknown> = new Set<AnswerState>([
 ])
 
 export function textAnswer(value: string): Answer {
-  const whole = wellFormed(value)
-  return { text: whole, content: whole === '' ? [] : [text(whole)], state: 'completed', data: undefined }
+  const whole = ownText(wellFormed(value))
+  const content = whole === '' ? [] : [text(whole)]
+  return { text: whole, isOwn: true, content, state: 'completed', data: undefined }
 }
 
 /** The answer of an agent that returned nothing at all, which is probably a mistake. */

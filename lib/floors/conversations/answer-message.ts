@@ -167,7 +167,7 @@ function remember({ service, agent, message, call }: Turn, answer: Answer): Mayb
   const shown = artifacts.length === 0 ? '' : textOf(artifacts.flatMap(({ parts }) => parts))
   const conversations = conversationsOf(service)
   const asked = remembered ?? prompt
-  const answered = ownText(answer.text + shown)
+  const answered = answer.isOwn && shown === '' ? answer.text : ownText(answer.text + shown)
   const reply: ChatMessage = { role: 'assistant', content: answered }
   const added: readonly ChatMessage[] = asked === '' ? [reply] : [{ role: 'user', content: asked }, reply]
   const recorded = isNamed ? conversations.record(owner, conversationId, added, call.history)

@@ -4,6 +4,7 @@ import { answerOf } from '../../../lib/floors/answers/answer.ts'
 import { noAdapters } from '../../../lib/kernel/define/adapters.ts'
 import { Fault } from '../../../lib/kernel.ts'
 import { Later } from '../../../lib/kernel/util/later.ts'
+import { keptBytes } from '../../fixtures/heap.ts'
 import { callOf, wordOf } from '../../fixtures/house.ts'
 import type { Answer } from '../../../lib/floors/answers/answer.ts'
 import type { Emit } from '../../../lib/floors/answers/run-event.ts'
@@ -77,7 +78,7 @@ const forms: readonly (readonly [what: string, output: () => unknown, answer: Pa
 test('whatever an agent says has one normal form; only what comes piece by piece is emitted', async () => {
   for (const [what, output, expected] of forms) {
     const whole = { state: 'completed', data: undefined, ...expected }
-    const answer = await answerOf(output(), callOf(), 1_000, noAdapters)
+    const { isOwn: _, ...answer } = await answerOf(output(), callOf(), 1_000, noAdapters)
     assert.deepEqual({ ...answer, ...'data' in expected ? {} : { data: undefined } }, whole, what)
     const pieces: string[] = []
     const streamed = await answerOf(output(), callOf(), 1_000, noAdapters, (event) => {
@@ -87,6 +88,15 @@ test('whatever an agent says has one normal form; only what comes piece by piece
     const said = pieces.filter((word) => word !== 'image').join('')
     assert.equal(said, /^(?:no |a promise of |promises of )?pieces|marks/.test(what) ? whole.text : '', what)
   }
+})
+
+test('of a text that was cut from a long one only the answer is kept', async () => {
+  const answers: Answer[] = []
+  const kept = await keptBytes(100, (n) => {
+    answers.push(answerOf(`${n} ${'x'.repeat(100_000)}`.slice(0, 50), callOf(), 1_000, noAdapters) as Answer)
+  })
+  assert.ok(kept < 10_000, `${kept} bytes for each`)
+  assert.ok(answers.every(({ isOwn }) => isOwn))
 })
 
 test('what needs no promise gets none', () => {
