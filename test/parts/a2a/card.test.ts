@@ -134,17 +134,17 @@ test('an extended card has more skills, and others in the place of those with th
   assert.deepEqual(extendCard(card, nothing), card)
 })
 
-const apiKey = { kind: 'apiKey', location: 'header', name: 'X-API-Key' }
-const bearer = { kind: 'http', scheme: 'bearer', bearerFormat: undefined }
+const apiKey = { kind: 'apiKey', name: 'X-API-Key' }
+const bearer = { kind: 'http', scheme: 'bearer' }
 const auth = {
   resource: 'https://a.example/mcp', verify: () => null, scopes: ['read'],
   authorizationServers: ['https://login.example.com', 'https://b.example/tenant/7'],
 }
 const oauth = {
-  kind: 'oauth2', flows: {}, metadataUrl: 'https://login.example.com/.well-known/oauth-authorization-server',
+  kind: 'oauth2', metadataUrl: 'https://login.example.com/.well-known/oauth-authorization-server',
 }
 const oauth2 = {
-  kind: 'oauth2', flows: {}, metadataUrl: 'https://b.example/.well-known/oauth-authorization-server/tenant/7',
+  kind: 'oauth2', metadataUrl: 'https://b.example/.well-known/oauth-authorization-server/tenant/7',
 }
 
 test('a scheme is named exactly where it lets a caller in, and any one is enough', () => {

@@ -6,7 +6,6 @@ import type { Card, JsonMembers, SecurityScheme } from '../../../lib/parts/a2a/m
 
 const encodeV1Card = (card: Card): JsonMembers => encodeCard(card, '1.0')
 
-const flow = { tokenUrl: 'https://a.example/token', scopes: { read: 'To read' } }
 const bare: Card = {
   name: 'Golden', description: 'Answers.', version: '1.0.0',
   interfaces: [{ url: 'https://a.example/a2a', binding: 'JSONRPC', version: '1.0', tenant: undefined }],
@@ -16,22 +15,15 @@ const bare: Card = {
   security: [],
 }
 const schemes = new Map<string, SecurityScheme>([
-  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
-  ['cookie', { kind: 'apiKey', location: 'cookie', name: 'key' }],
-  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
-  ['jwt', { kind: 'http', scheme: 'bearer', bearerFormat: 'JWT' }],
-  ['oauth', { kind: 'oauth2', flows: { clientCredentials: flow }, metadataUrl: undefined }],
-  ['server', { kind: 'oauth2', flows: { clientCredentials: flow }, metadataUrl: 'https://a.example/meta' }],
-  ['told', { kind: 'oauth2', flows: {}, metadataUrl: 'https://a.example/meta' }],
-  ['connect', { kind: 'openIdConnect', url: 'https://a.example/.well-known/openid-configuration' }],
-  ['certificate', { kind: 'mutualTls' }],
+  ['apiKey', { kind: 'apiKey', name: 'X-API-Key' }],
+  ['bearer', { kind: 'http', scheme: 'bearer' }],
+  ['oauth', { kind: 'oauth2', metadataUrl: 'https://a.example/meta' }],
 ])
 const whole: Card = {
   ...bare,
   interfaces: [
     { url: 'https://a.example/a2a', binding: 'JSONRPC', version: '1.0', tenant: 'blue' },
     { url: 'https://a.example', binding: 'HTTP+JSON', version: '1.0', tenant: undefined },
-    { url: 'https://a.example/grpc', binding: 'GRPC', version: '1.0', tenant: undefined },
     { url: 'https://a.example/a2a', binding: 'JSONRPC', version: '0.3', tenant: undefined },
   ],
   provider: { organization: 'Example', url: 'https://example.com' },
@@ -49,7 +41,7 @@ const whole: Card = {
     },
   ],
   schemes,
-  security: [new Map([['apiKey', []]]), new Map([['oauth', ['read', 'write']], ['certificate', []]])],
+  security: [new Map([['apiKey', []]]), new Map([['oauth', ['read', 'write']], ['bearer', []]])],
 }
 
 test('a card is read as it was meant', () => {
@@ -71,34 +63,16 @@ test('a bare card has what every card must have, and no member that is not set',
   })
 })
 
-test('each scheme has one member, and of several flows one is written', () => {
-  const { securitySchemes, securityRequirements } = encodeV1Card({
-    ...whole,
-    schemes: new Map([...schemes, ['oauth', {
-      kind: 'oauth2', flows: { password: flow, authorizationCode: flow, clientCredentials: flow },
-      metadataUrl: undefined,
-    }]]),
-  })
+test('each scheme has one member', () => {
+  const { securitySchemes, securityRequirements } = encodeV1Card(whole)
   assert.deepEqual(securitySchemes, {
     apiKey: { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } },
-    cookie: { apiKeySecurityScheme: { location: 'cookie', name: 'key' } },
     bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
-    jwt: { httpAuthSecurityScheme: { scheme: 'bearer', bearerFormat: 'JWT' } },
-    oauth: { oauth2SecurityScheme: { flows: { authorizationCode: flow } } },
-    server: {
-      oauth2SecurityScheme: {
-        flows: { clientCredentials: flow }, oauth2MetadataUrl: 'https://a.example/meta',
-      },
-    },
-    told: { oauth2SecurityScheme: { flows: {}, oauth2MetadataUrl: 'https://a.example/meta' } },
-    connect: {
-      openIdConnectSecurityScheme: { openIdConnectUrl: 'https://a.example/.well-known/openid-configuration' },
-    },
-    certificate: { mtlsSecurityScheme: {} },
+    oauth: { oauth2SecurityScheme: { flows: {}, oauth2MetadataUrl: 'https://a.example/meta' } },
   })
   assert.deepEqual(securityRequirements, [
     { schemes: { apiKey: { list: [] } } },
-    { schemes: { oauth: { list: ['read', 'write'] }, certificate: { list: [] } } },
+    { schemes: { oauth: { list: ['read', 'write'] }, bearer: { list: [] } } },
   ])
 })
 
@@ -115,8 +89,7 @@ test('a card may have the names of the definition, and members of other dialects
       oauth: {
         type: 'oauth2',
         oauth2_security_scheme: {
-          flows: { client_credentials: { token_url: flow.tokenUrl, scopes: { read_all: 'To read' } } },
-          oauth2_metadata_url: null,
+          flows: {}, oauth2_metadata_url: 'https://a.example/meta',
         },
       },
     },
@@ -125,11 +98,7 @@ test('a card may have the names of the definition, and members of other dialects
   }), {
     ...bare,
     skills: [{ ...bare.skills[0]!, inputModes: ['a/b'] }],
-    schemes: new Map([['oauth', {
-      kind: 'oauth2',
-      flows: { clientCredentials: { tokenUrl: flow.tokenUrl, scopes: { read_all: 'To read' } } },
-      metadataUrl: undefined,
-    }]]),
+    schemes: new Map([['oauth', { kind: 'oauth2', metadataUrl: 'https://a.example/meta' }]]),
     security: [new Map([['oauth', []]])],
   })
 })
@@ -137,20 +106,19 @@ test('a card may have the names of the definition, and members of other dialects
 test('what is no card of 1.0 is refused with the member that is wrong', () => {
   const { supportedInterfaces, ...rest } = encodeV1Card(bare)
   const scheme = { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X' } } }
-  const members = 'must have exactly one of apiKeySecurityScheme, httpAuthSecurityScheme, '
-    + 'oauth2SecurityScheme, openIdConnectSecurityScheme and mtlsSecurityScheme'
+  const members = 'must have exactly one of apiKeySecurityScheme, httpAuthSecurityScheme '
+    + 'and oauth2SecurityScheme'
   const rows: readonly (readonly [card: unknown, said: string])[] = [
     [null, 'card is missing; it must be an object'],
     [{ ...rest, url: 'https://a.example' }, 'card.supportedInterfaces must be a list with at least one item'],
     [{ ...rest, supportedInterfaces: [{ url: 'https://a.example', protocolBinding: 'SOAP' }] },
-      'card.supportedInterfaces[0].protocolBinding must be one of JSONRPC, HTTP+JSON, GRPC'],
+      'card.supportedInterfaces[0].protocolBinding must be one of JSONRPC, HTTP+JSON'],
     [{ ...rest, supportedInterfaces, capabilities: null },
       'card.capabilities is missing; it must be an object'],
     [{ ...rest, supportedInterfaces, name: 7 }, 'card.name must be a non-empty string'],
     [{ ...rest, supportedInterfaces, ...scheme }, `card.securitySchemes.key ${members}`],
-    [{ ...rest, supportedInterfaces, securitySchemes: { o: { oauth2SecurityScheme: { flows: {} } } } },
-      'card.securitySchemes.o.oauth2SecurityScheme.flows must have one of authorizationCode, '
-      + 'clientCredentials, deviceCode, implicit, password'],
+    [{ ...rest, supportedInterfaces, securitySchemes: { o: { oauth2SecurityScheme: {} } } },
+      'card.securitySchemes.o.oauth2SecurityScheme.flows is missing; it must be an object'],
   ]
   for (const [card, said] of rows) {
     assert.throws(() => decodeV1Card(card), { kind: 'invalid', message: said }, said)

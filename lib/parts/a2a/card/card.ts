@@ -26,8 +26,8 @@ const places: readonly (readonly [binding: CardInterface['binding'], version: st
 ]
 
 const keySchemes: readonly (readonly [name: string, scheme: SecurityScheme])[] = [
-  ['apiKey', { kind: 'apiKey', location: 'header', name: 'X-API-Key' }],
-  ['bearer', { kind: 'http', scheme: 'bearer', bearerFormat: undefined }],
+  ['apiKey', { kind: 'apiKey', name: 'X-API-Key' }],
+  ['bearer', { kind: 'http', scheme: 'bearer' }],
 ]
 
 /**
@@ -137,8 +137,7 @@ export function securityOf(
   const security = [...schemes.keys()].map((name) => new Map<string, readonly string[]>([[name, []]]))
   for (const [index, issuer] of (auth?.authorizationServers ?? []).entries()) {
     const name = index === 0 ? 'oauth' : `oauth-${index + 1}`
-    // The flows are in the issuer's own metadata.
-    schemes.set(name, { kind: 'oauth2', flows: {}, metadataUrl: metadataUrl(issuer) })
+    schemes.set(name, { kind: 'oauth2', metadataUrl: metadataUrl(issuer) })
     security.push(new Map([[name, [...new Set([...auth?.scopes ?? [], ...scopes])]]]))
   }
   return { schemes, security }

@@ -65,24 +65,17 @@ type SchemeOf<kind extends SecurityScheme['kind']> = Extract<SecurityScheme, { r
 /** Before 1.0 a scheme has a `type`; since then it is a member of its own, which may have other members. */
 const schemeForms: {
   readonly [kind in SecurityScheme['kind']]: readonly [
-    type: string, member: string, before1: (scheme: SchemeOf<kind>) => JsonMembers,
+    member: string, before1: (scheme: SchemeOf<kind>) => JsonMembers,
     since1?: (scheme: SchemeOf<kind>) => JsonMembers,
   ]
 } = {
   apiKey: [
-    'apiKey', 'apiKeySecurityScheme', ({ location, name }) => ({ in: location, name }),
-    ({ location, name }) => ({ location, name }),
+    'apiKeySecurityScheme', ({ name }) => ({ in: 'header', name }),
+    ({ name }) => ({ location: 'header', name }),
   ],
-  http: ['http', 'httpAuthSecurityScheme', ({ scheme, bearerFormat }) => ({ scheme, bearerFormat })],
-  oauth2: [
-    'oauth2', 'oauth2SecurityScheme', ({ flows, metadataUrl }) => ({ flows, oauth2MetadataUrl: metadataUrl }),
-    ({ flows, metadataUrl }) => ({ flows: firstFlow(flows), oauth2MetadataUrl: metadataUrl }),
-  ],
-  openIdConnect: ['openIdConnect', 'openIdConnectSecurityScheme', ({ url }) => ({ openIdConnectUrl: url })],
-  mutualTls: ['mutualTLS', 'mtlsSecurityScheme', () => ({})],
+  http: ['httpAuthSecurityScheme', ({ scheme }) => ({ scheme })],
+  oauth2: ['oauth2SecurityScheme', ({ metadataUrl }) => ({ flows: {}, oauth2MetadataUrl: metadataUrl })],
 }
-/** A scheme of 1.0 has one flow: of several, the first of these. */
-const FLOWS = ['authorizationCode', 'clientCredentials', 'deviceCode', 'implicit', 'password'] as const
 
 /** The members of a card for clients of these versions. One that is not set is missing, never `undefined`. */
 export function encodeCard(card: Card, ...versions: Versions): JsonMembers {
@@ -100,16 +93,11 @@ function oldInterfaces({ interfaces }: Card): readonly CardInterface[] {
 }
 
 function encodeScheme(scheme: SecurityScheme, versions: Versions): JsonMembers {
-  const [type, member, before, since = before] = schemeForms[scheme.kind]
+  const [member, before, since = before] = schemeForms[scheme.kind]
   return {
-    ...versions.includes('0.3') && { type, ...before(scheme as never) },
+    ...versions.includes('0.3') && { type: scheme.kind, ...before(scheme as never) },
     ...versions.includes('1.0') && { [member]: since(scheme as never) },
   }
-}
-
-function firstFlow(flows: JsonMembers): JsonMembers {
-  const name = FLOWS.find((flow) => Object.hasOwn(flows, flow))
-  return name === undefined ? flows : { [name]: flows[name] }
 }
 
 function unlessEmpty<T>(list: readonly T[] | undefined): readonly T[] | undefined {

@@ -152,7 +152,7 @@ export interface PushPage { readonly configs: readonly PushConfig[]; readonly ne
 export interface CardInterface {
   /** Absolute. */
   readonly url: string
-  readonly binding: 'JSONRPC' | 'HTTP+JSON' | 'GRPC'
+  readonly binding: 'JSONRPC' | 'HTTP+JSON'
   /** Major and minor: `1.0`. */
   readonly version: string
   readonly tenant: string | undefined
@@ -172,11 +172,11 @@ export interface CardExtension {
 
 /** How a caller may authenticate. */
 export type SecurityScheme =
-  | { readonly kind: 'apiKey'; readonly location: 'header' | 'query' | 'cookie'; readonly name: string }
-  | { readonly kind: 'http'; readonly scheme: string; readonly bearerFormat: string | undefined }
-  | { readonly kind: 'oauth2'; readonly flows: JsonMembers; readonly metadataUrl: string | undefined }
-  | { readonly kind: 'openIdConnect'; readonly url: string }
-  | { readonly kind: 'mutualTls' }
+  /** In the header of that name. */
+  | { readonly kind: 'apiKey'; readonly name: string }
+  | { readonly kind: 'http'; readonly scheme: string }
+  /** The flows are in the metadata. */
+  | { readonly kind: 'oauth2'; readonly metadataUrl: string }
 
 /** Which agent is served, where, and what it can do. */
 export interface Card {
