@@ -213,7 +213,7 @@ export function checkAddress(given: ArrayLike<unknown>, port: unknown, host: unk
   }
   const bare = typeof host === 'string' ? /^\[(.+)\]$/.exec(host)?.[1] : undefined
   if (bare !== undefined) throw new TypeError(`host is ${show(host)}; write '${bare}', without the brackets`)
-  if (typeof host === 'string' && host !== '' && !/[/\s]/.test(host)) return
+  if (typeof host === 'string' && host !== '' && !/[/\s]|^[^:]+:\d*$/.test(host)) return
   throw new TypeError(`host is ${show(host)}; write a name or an address, as in '127.0.0.1'`)
 }
 

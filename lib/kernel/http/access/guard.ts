@@ -69,17 +69,21 @@ interface Asked {
   readonly origin: string
 }
 
+/** Beside the word for all, the others of a list are still read: a wrong one is a mistake. */
+function isNamed(entry: string): boolean {
+  return entry !== '*'
+}
+
 /** Makes the guard. Throws `TypeError` for a bad host or origin. */
 export function createGuard(options: GuardOptions): Guard {
   const exposed = [...new Set([...EXPOSED, ...options.exposes ?? []])].join(', ')
   const anyHost = options.allowedHosts?.includes('*') === true
-  const hosts = new Set((options.allowedHosts ?? []).filter((host) => host !== '*').flatMap(hostEntries))
+  const hosts = new Set((options.allowedHosts ?? []).filter(isNamed).flatMap(hostEntries))
   if (options.publicUrl !== undefined) hosts.add(nameOf(options.publicUrl.hostname))
   const anyReader = options.cors === '*' || (Array.isArray(options.cors) && options.cors.includes('*'))
-  const readers = new Set(anyReader ? [] : [options.cors ?? []].flat().map(originEntry))
+  const readers = new Set([options.cors ?? []].flat().filter(isNamed).map(originEntry))
   const anyOrigin = anyReader || options.allowedOrigins?.includes('*') === true
-  const listedOrigins = anyOrigin ? [] : (options.allowedOrigins ?? []).map(originEntry)
-  const origins = new Set([...readers, ...listedOrigins])
+  const origins = new Set([...readers, ...(options.allowedOrigins ?? []).filter(isNamed).map(originEntry)])
   if (options.publicUrl !== undefined) origins.add(originEntry(options.publicUrl.origin))
   /** The last question that was no stranger's: most ask the same again. */
   let last: Asked & { readonly verdict: Verdict } | undefined
