@@ -1,10 +1,15 @@
 /** The command as a process: its streams, and what it outlives. */
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from './fixtures/at-once.ts'
 import { answersIn, call, linesFor, opening } from './fixtures/command-lines.ts'
-import { ask, run, serve } from './fixtures/command.ts'
+import { ask, program, run, serve } from './fixtures/command.ts'
 import { modules } from './fixtures/modules.ts'
+
+/** A disk that is always full, where the system has one. */
+const FULL = { path: '/dev/full', absent: existsSync('/dev/full') ? false : 'there is no /dev/full' }
 
 test('--acp serves an editor, and nothing else is printed', async (t) => {
   const folder = modules(t, { 'agent.mjs': `console.log('loud')\nexport default (prompt) => prompt` })
@@ -45,6 +50,20 @@ test('a reader that closes its end of the output does not end the server', async
   for (let count = 0; count < 10; count++) assert.equal((await ask(url))['response'], 'hi')
   child.kill('SIGTERM')
   assert.equal(await ended, 0)
+})
+
+test('what cannot be printed is said, and by the exit code', { skip: FULL.absent }, async (t) => {
+  const folder = modules(t, { 'fine.mjs': 'export default () => 1' })
+  const check = ['check', join(folder, 'fine.mjs')]
+  for (const args of [['--version'], ['help', 'mcp'], ['vendor', '--help'], check]) {
+    const full = openSync(FULL.path, 'w')
+    t.after(() => closeSync(full))
+    const { status, stderr } = spawnSync(process.execPath, [program, ...args], {
+      stdio: ['ignore', full, 'pipe'], encoding: 'utf8',
+    })
+    assert.equal(status, 1, args.join(' '))
+    assert.match(stderr, /^triport: ENOSPC: .*; make room there, or name another place\n$/)
+  }
 })
 
 /** Ways to print that do not ask the stream, or that have kept it. */

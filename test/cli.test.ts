@@ -32,7 +32,7 @@ test('a protocol that no client could use is not announced, and the reason is pr
 })
 
 test('without a module the built-in assistant answers', async (t) => {
-  const { url } = await serve(t, [])
+  const { url } = await serve(t, ['--store', 'memory'])
   const { response } = await ask(url, 'What is 12 * (3 + 4)?')
   assert.match(String(response), /84/)
 })
@@ -76,6 +76,7 @@ test('the guide is printed by the chapter, and without one as a list', async () 
   const usage = 'Usage: triport help \\[chapter\\|command\\]'
   const commands = 'Commands: serve, help, check, new, vendor, install, manifest'
   assert.match(list.printed, new RegExp(`^${usage}\\n\\n${lines}\\n${commands}\\n$`))
+  assert.deepEqual(await runInThread(['help', 'help']), list)
   const chapter = await runInThread(['help', 'mcp'])
   assert.equal(chapter.code, 0)
   assert.equal(chapter.printed, readFileSync('lib/parts/mcp/mcp.md', 'utf8'))
@@ -184,6 +185,16 @@ const mistakes: readonly Mistake[] = [
     /^triport: --store and --stdio: one client/],
   [['serve', 'fine.mjs', '--deployment', 'shop', '--stdio'], 2,
     /^triport: --deployment and --stdio: one client/],
+  [['serve', 'fine.mjs', '--stdio', '--verbose'], 2, /^triport: --verbose and --stdio: one client/],
+  [['serve', 'fine.mjs', '--protocol', 'all,soap'], 2,
+    /^triport: protocol is "all"; write 'all' alone, without a list\n$/],
+  [['serve', 'fine.mjs', '--cors', '*,a.example'], 2, /^triport: 'a\.example' is no origin; write scheme/],
+  [['serve', 'fine.mjs', '--watch', '--port', '0', '--host', 'no.such.host.invalid'], 1,
+    /^triport: 'no\.such\.host\.invalid' is no address of this machine; choose another host/],
+  [['serve', 'fine.mjs', '--host', 'localhost:80'], 2, /^triport: host is "localhost:80"; write a name/],
+  [['check', 'leaves.mjs'], 1,
+    /^triport: \S+leaves\.mjs ends the process while it is loaded, by process\.exit\(0\); leave that out\n$/],
+  [['serve', 'leaves.mjs', '--stdio'], 1, /^triport: \S+leaves\.mjs ends the process while it is loaded/],
   [['serve', 'fine.mjs', '--stdio', '--api-key', 'k'], 2,
     /^triport: --api-key and --stdio: one client needs none; leave one out\n$/],
   [['serve', 'fine.mjs', '--stdio', '--protocol', 'http,a2a'], 2,
@@ -255,7 +266,7 @@ test('what cannot be done is reported in one sentence and by the exit code', asy
     'nameless.mjs': `export default { run: () => '' }`, 'syntax.mjs': 'export default (',
     'tools.mjs': `export const tools = [${tool}]`,
     'twins.mjs': `export const tools = [${tool}, ${tool}]`, 'stuck.mjs': 'await new Promise(() => {})',
-    'throws.mjs': `throw new Error('on purpose')`,
+    'throws.mjs': `throw new Error('on purpose')`, 'leaves.mjs': 'process.exit(0)',
     'needs.mjs': `import 'no-such-package'`,
   })
   const check = async ([names, code, sentence]: Mistake, isProcess: boolean): Promise<void> => {
@@ -274,7 +285,7 @@ test('what cannot be done is reported in one sentence and by the exit code', asy
 })
 
 /** Command lines that end by themselves, or by a process that they start; the first two for their codes. */
-const OF_A_PROCESS = /^start$|missing|stuck|--watch --protocol/
+const OF_A_PROCESS = /^start$|missing|stuck|leaves|--watch --protocol/
 
 test('a port of the environment is checked like one of a flag', async () => {
   for (const args of [['serve'], ['serve', '--watch', 'agent.js']]) {

@@ -6,7 +6,7 @@ import { isAdapted } from '../kernel/define/agent.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { isStrings } from '../kernel/wire/json.ts'
-import { subcommand, UsageError } from './command-line.ts'
+import { print, subcommand, UsageError } from './command-line.ts'
 import { loadModule, serverOf } from './load.ts'
 import type { Agent, Group } from '../kernel/define/agent.ts'
 import type { ToolUi } from '../kernel/define/resource.ts'
@@ -66,8 +66,9 @@ async function check(line: CommandLine<typeof flags[number]['name']>): Promise<v
   const ok = failing.length === 0
   const text = line.has('json') ? `${JSON.stringify({ module, ok, importMs, findings }, null, 2)}\n`
     : format(module, importMs, findings)
+  await print(text, output)
   // Even if the module still holds something open.
-  output.write(text, () => process.exit(ok ? 0 : 1))
+  process.exit(ok ? 0 : 1)
 }
 
 async function reportOn(module: string): Promise<Report> {

@@ -1,6 +1,7 @@
 /** The grammar of command lines: a table of flags and arguments in; values, help and errors out. */
 import { parseArgs } from 'node:util'
 import { slipsBetween } from '../kernel/schema/options.ts'
+import type { Writable } from 'node:stream'
 
 /** As in package.json, which a copied dist/ does not have beside it. */
 export const VERSION = '0.1.0'
@@ -140,6 +141,17 @@ export function formatFlags(flags: readonly Flag[]): string {
   }).join('')
 }
 
+/** Prints all of a text. Rejects where it is lost, as on a full disk; a reader may leave before its end. */
+export function print(text: string, output: Writable = process.stdout): Promise<void> {
+  return new Promise((resolve, reject) => {
+    output.once('error', () => {})
+    output.write(text, (error) => {
+      if (!error || 'code' in error && error.code === 'EPIPE') resolve()
+      else reject(error)
+    })
+  })
+}
+
 /** A command that is loaded when it is asked for. */
 export interface Subcommand {
   readonly help: string
@@ -160,7 +172,7 @@ export function subcommand<Name extends string>(
     help,
     async run(args) {
       const line = parseCommandLine(args, all, process.env, `triport help ${name}`)
-      if (line.has('help')) process.stdout.write(help)
+      if (line.has('help')) await print(help)
       else await act(line)
     },
   }

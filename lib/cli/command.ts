@@ -9,14 +9,15 @@ import { fileURLToPath } from 'node:url'
 import { formatLine } from '../kernel/define/log.ts'
 import { frameworks } from '../adapters/frameworks.ts'
 import { isLoopback } from '../kernel/http/access/guard.ts'
+import { listenError } from '../kernel/http/server/listener.ts'
 import { launch, launchServer } from '../preset/launch.ts'
 import { GENERATED_KEY } from '../kernel/server/server.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { ofSockets, serveStdio } from '../preset/stdio.ts'
 import { normalizeDefinitions } from '../preset/subject.ts'
-import { didYouMean, formatFlags, parseCommandLine, UsageError, VERSION } from './command-line.ts'
+import { didYouMean, formatFlags, parseCommandLine, print, UsageError, VERSION } from './command-line.ts'
 import { readGuide } from './guide.ts'
-import { loadModule, serverOf } from './load.ts'
+import { loadModule, requireParts, serverOf } from './load.ts'
 import { endWithWatcher, watchModule } from './watch.ts'
 import type { Writable } from 'node:stream'
 import type { Launched, LaunchOptions } from '../preset/launch.ts'
@@ -103,10 +104,24 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   try {
     await execute(args)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`triport: ${message}\n`)
+    process.stderr.write(`triport: ${reasonOf(error)}\n`)
     process.exit(error instanceof UsageError ? 2 : 1)
   }
+}
+
+/** What helps where the system refuses to read or to write, by the codes of its errors. */
+const remedies: readonly (readonly [codes: readonly string[], remedy: string])[] = [
+  [['EACCES', 'EPERM', 'EROFS'], 'change its rights, or name another place'],
+  [['ENOSPC', 'EDQUOT'], 'make room there, or name another place'],
+  [['ENOTDIR', 'EEXIST'], 'a file is where a folder has to be; move it away, or name another place'],
+  [['ENOENT', 'ELOOP'], 'a part of it is not there, or is a link that leads nowhere; name another place'],
+]
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'syscall' in error && 'code' in error ? String(error.code) : ''
+  const remedy = remedies.find(([codes]) => codes.includes(code))?.[1]
+  return remedy === undefined ? error.message : `${error.message}; ${remedy}`
 }
 
 /** Runs a command line. Rejects with `UsageError` where it is wrong, with `Error` for what cannot be done. */
@@ -114,9 +129,9 @@ export async function execute(args: readonly string[]): Promise<void> {
   const other = later.get(args[0] ?? '')
   if (other !== undefined) return (await other()).run(args.slice(1))
   const line = parseCommandLine<FlagName>(args, flags, process.env)
-  if (line.has('version')) return void process.stdout.write(`${VERSION}\n`)
-  if (line.has('help') || args.length === 0) return void process.stdout.write(HELP)
-  if (line.words[0] === 'help') return void process.stdout.write(await help(line.words.slice(1)))
+  if (line.has('version')) return print(`${VERSION}\n`)
+  if (line.has('help') || args.length === 0) return print(HELP)
+  if (line.words[0] === 'help') return print(await help(line.words.slice(1)))
   const module = moduleOf(line.words)
   if (line.has('watch')) return watch(module, line)
   const isWorker = takeWorker()
@@ -146,6 +161,7 @@ async function help(words: readonly string[]): Promise<string> {
     throw new UsageError(`help explains a command by itself; write triport help ${command}`)
   }
   if (first === 'serve') return HELP
+  if (first === 'help') return readGuide([], commands)
   return (await later.get(first)?.())?.help ?? readGuide(words, commands)
 }
 
@@ -165,12 +181,6 @@ async function serveMade(server: TriportServer, line: Line, own: LaunchOptions):
   await launchServer(server, { port, host, quiet })
 }
 
-/** Throws `UsageError` for a finished server where its options are needed. */
-function requireParts({ server }: Loaded, flag: FlagName): void {
-  if (server === undefined) return
-  throw new UsageError(`--${flag} and a server that is made: export by default what createServer takes`)
-}
-
 type StdioFlag = 'stdio' | 'acp'
 
 /** The flag by which a protocol is served on standard input and output. */
@@ -184,7 +194,7 @@ function stdioFlag(line: Line): StdioFlag | undefined {
 async function serveOnStdio(
   loaded: Loaded, line: Line, flag: StdioFlag, output: Writable, store: Store | undefined,
 ): Promise<void> {
-  requireParts(loaded, flag)
+  requireParts(loaded, `--${flag}`)
   const useless = new Set<string>([...ofSockets, 'port', 'host', 'quiet', 'protocol'])
   if (flag === 'acp') for (const name of ['instructions', 'mcp']) useless.add(name)
   const options = Object.fromEntries(Object.entries(loaded.options).filter(([name]) => !useless.has(name)))
@@ -199,7 +209,7 @@ async function serveOnStdio(
 
 const socketFlags = [
   'workers', 'port', 'host', 'api-key', 'insecure', 'public-url', 'trust-proxy', 'allowed-hosts',
-  'path', 'mount-path', 'cors', 'metrics',
+  'path', 'mount-path', 'cors', 'metrics', 'verbose',
 ] as const
 
 /** What an editor's threads are kept by, and a host of tools has no use for; and what is the other way. */
@@ -271,11 +281,10 @@ function givenOf(options: LaunchOptions): LaunchOptions {
 
 function launchOptions(line: Line): LaunchOptions {
   const protocols = listOf(line.value('protocol'))
-  const cors = listOf(line.value('cors'))
   return {
     port: portOf(line),
     host: line.value('host'),
-    protocol: protocols?.includes('all') === true ? 'all' : protocols as readonly ProtocolName[] | undefined,
+    protocol: protocols?.join() === 'all' ? 'all' : protocols as readonly ProtocolName[] | undefined,
     apiKey: line.value('api-key'),
     insecure: line.has('insecure') || undefined,
     publicUrl: line.value('public-url'),
@@ -287,7 +296,7 @@ function launchOptions(line: Line): LaunchOptions {
     name: line.value('name'),
     instructions: line.value('instructions'),
     mountPath: line.value('mount-path'),
-    cors: cors?.includes('*') === true ? '*' : cors,
+    cors: listOf(line.value('cors')),
     metrics: line.has('metrics') || undefined,
     accessLog: line.has('verbose') || undefined,
   }
@@ -295,7 +304,7 @@ function launchOptions(line: Line): LaunchOptions {
 
 async function storeOf(line: Line, module: string | undefined): Promise<Store | undefined> {
   const named = line.value('store')
-  if (named === undefined) return undefined
+  if (named === undefined || named === 'memory') return undefined
   if (!process.env['TRIPORT_SECRET']) {
     const remedy = `the same in all processes: what 'openssl rand -base64 32' prints`
     throw new UsageError(`--store needs TRIPORT_SECRET in the environment, ${remedy}`)
@@ -356,7 +365,7 @@ async function work(module: string | undefined, line: Line): Promise<void> {
   process.channel?.unref()
   const loaded = await subjectOf(module, line)
   process.channel?.ref()
-  requireParts(loaded, 'workers')
+  requireParts(loaded, '--workers')
   const { log, store, ...given } = workerOptions(launchOptions(line))
   const { options } = loaded
   const { host = options.host, apiKey = options.apiKey, insecure = options.insecure } = given
@@ -428,9 +437,10 @@ async function commonStart(line: Line): Promise<{
   }
 }
 
-function freePort(host: string | undefined): Promise<number> {
+function freePort(host = '127.0.0.1'): Promise<number> {
   return new Promise((resolve, reject) => {
-    const probe = createProbe().once('error', reject).listen(0, host ?? '127.0.0.1', () => {
+    const probe = createProbe().once('error', (error) => reject(listenError(error, 0, host)))
+    probe.listen(0, host, () => {
       const address = probe.address()
       probe.close(() => resolve(typeof address === 'object' ? address?.port ?? 0 : 0))
     })

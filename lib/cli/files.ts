@@ -7,7 +7,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export const MAX_LOCAL_FILES = 2_000
 
 const RELATIVE = /\b(?:from|import|require)\s*(?:\(\s*)?(?:'(\.{1,2}\/[^'\n]+)'|"(\.{1,2}\/[^"\n]+)")/g
-const SCRIPT = /\.[cm]?[jt]s$/
+/** What a program's file ends with. */
+export const SCRIPT: RegExp = /\.[cm]?[jt]s$/
 /** Endings that `require` adds. */
 const ENDINGS = ['', '.js', '.cjs', '.json', '.ts', '/index.js', '/index.ts']
 

@@ -8,11 +8,12 @@ import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { hostEntry, hostFlag, mcpHosts } from '../floors/hosts/mcp-hosts.ts'
-import { didYouMean, subcommand, UsageError } from './command-line.ts'
+import { didYouMean, print, subcommand, UsageError } from './command-line.ts'
 import { setMember } from './edit-json.ts'
 import { setTable } from './edit-toml.ts'
-import { loadModule } from './load.ts'
+import { loadModule, requireParts, serverOf } from './load.ts'
 import type { HostedProcess, HostedUrl, HostFiles, McpHost } from '../floors/hosts/mcp-hosts.ts'
+import type { Writable } from 'node:stream'
 import type { CommandLine, Subcommand } from './command-line.ts'
 
 const flags = [
@@ -41,13 +42,13 @@ ${hosts}`, flags, install)
 async function install(line: Line): Promise<void> {
   // Before the module is imported: what that prints does not belong here.
   const output = claimStdout()
-  const text = await run(line, (part) => { output.write(part) })
+  await print(await run(line, output), output)
   // Even if the module still holds something open.
-  output.write(text, () => process.exit(0))
+  process.exit(0)
 }
 
 /** Does it all, but for what is printed at the end. */
-async function run(line: Line, print: (text: string) => void): Promise<string> {
+async function run(line: Line, output: Writable): Promise<string> {
   const [named = '', target, ...more] = line.words
   const host = hostNamed(named)
   if (target === undefined) {
@@ -56,7 +57,7 @@ async function run(line: Line, print: (text: string) => void): Promise<string> {
   if (more.length > 0) throw new UsageError(`install takes one server, not also ${more.join(' ')}`)
   const isAddress = /^https?:\/\//i.test(target)
   const server = isAddress ? addressOf(target, host, line) : processOf(target, host, line)
-  const name = nameOf(line) ?? plainName(isAddress ? new URL(target).hostname : await nameIn(target))
+  const name = nameOf(line) ?? plainName(isAddress ? new URL(target).hostname : await nameIn(target, host))
   const entry = hostEntry(host, server)
   if (entry === undefined && host.protocol === 'acp') {
     const example = `triport install ${named} agent.js`
@@ -67,10 +68,9 @@ async function run(line: Line, print: (text: string) => void): Promise<string> {
       + 'that the internet reaches in its settings, under Connectors')
   }
   const file = fileOf(host, line.has('project'))
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  const after = edited(host, file, before, name, entry)
+  const { before, after } = edited(host, file, name, entry)
   if (after === before) return `${host.title} has '${name}' already, as it would be written to ${file}\n`
-  print(`${host.title}: ${file}\n\n${difference(before, after)}\n`)
+  await print(`${host.title}: ${file}\n\n${difference(before, after)}\n`, output)
   if (line.has('dry-run')) return 'Nothing was written.\n'
   if (!line.has('yes') && !await isConfirmed()) return 'Nothing was written.\n'
   const kept = write(file, after)
@@ -133,11 +133,13 @@ function nameOf(line: Line): string | undefined {
   throw new UsageError(`--name ${JSON.stringify(name)}: hosts take 1 to 64 letters, digits, '_' and '-'`)
 }
 
-/** The name of the server that a module makes. */
-async function nameIn(module: string): Promise<string> {
-  const { server, subject, options } = await loadModule(module)
-  const { groups: [group], agents: [agent], tools: [tool] } = subject
-  return server?.name ?? options.name ?? group?.name ?? agent?.name ?? tool?.name ?? ''
+/** The name of the server that a module makes. Throws an `Error` for one that the host could not start. */
+async function nameIn(module: string, host: McpHost): Promise<string> {
+  const loaded = await loadModule(module)
+  requireParts(loaded, hostFlag(host))
+  serverOf(loaded)
+  const { subject: { groups: [group], agents: [agent], tools: [tool] }, options } = loaded
+  return options.name ?? group?.name ?? agent?.name ?? tool?.name ?? ''
 }
 
 /** A name that every host takes. */
@@ -173,12 +175,12 @@ export function userFile(files: HostFiles, { platform, home, variables }: User):
 }
 
 function edited(
-  { member, format, title }: McpHost, file: string, before: string, name: string,
-  entry: Readonly<Record<string, unknown>>,
-): string {
+  { member, format, title }: McpHost, file: string, name: string, entry: Readonly<Record<string, unknown>>,
+): { readonly before: string; readonly after: string } {
   try {
+    const before = existsSync(file) ? readFileSync(file, 'utf8') : ''
     const set = format === 'toml' ? setTable : setMember
-    return set(before, [member, name], entry)
+    return { before, after: set(before, [member, name], entry) }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new Error(`${file} cannot be changed: ${why}. Mend it, or write by hand what ${title} needs: `

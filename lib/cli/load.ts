@@ -21,7 +21,7 @@ import { createServer } from '../preset/create-server.ts'
 import { launchChecks } from '../preset/launch.ts'
 import { normalizeDefinitions } from '../preset/subject.ts'
 import { isThenable } from '../kernel/util/thenable.ts'
-import { namesLike } from './command-line.ts'
+import { namesLike, UsageError } from './command-line.ts'
 import { localFiles, sourceOf } from './files.ts'
 import type { Defined } from '../kernel/define/normalize-definitions.ts'
 import type { Subject } from '../preset/subject.ts'
@@ -72,11 +72,18 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) throw new Error(`Cannot load ${path}: there is no such file${insteadOf(path)}`)
   if (stat.isDirectory()) throw new Error(`Cannot load ${path}: it is a folder; name a file in it`)
+  const leave = (code: number): void => {
+    process.stderr.write(`triport: ${path} ends the process while it is loaded, by process.exit(${code}); `
+      + 'leave that out\n')
+    process.exitCode = code || 1
+  }
   // The event loop is empty and the import has not ended: nothing will settle it.
   const giveUp = (): never => {
+    process.off('exit', leave)
     process.stderr.write(`triport: ${path} never finishes loading: it awaits what nothing will settle\n`)
     process.exit(13)
   }
+  process.once('exit', leave)
   process.once('beforeExit', giveUp)
   let exported: Exports
   try {
@@ -86,6 +93,7 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
   } catch (error) {
     throw new Error(`Cannot load ${path}: ${await loadReason(error, path)}`, { cause: error })
   } finally {
+    process.off('exit', leave)
     process.off('beforeExit', giveUp)
   }
   const server = exported['default'] ?? exported['server']
@@ -103,6 +111,12 @@ export async function loadModule(path: string, name?: string): Promise<Loaded> {
     }
   }
   return { subject, options }
+}
+
+/** Throws `UsageError` for a finished server where its options are needed. */
+export function requireParts({ server }: Loaded, flag: string): void {
+  if (server === undefined) return
+  throw new UsageError(`${flag} and a server that is made: export by default what createServer takes`)
 }
 
 /** The server that `serve` makes without a flag, without its log and store. Throws where it makes none. */

@@ -9,7 +9,7 @@ import { claimStdout } from '../floors/lines/claim-stdout.ts'
 import { isRegistryName, MAX_REGISTRY_TEXT, remoteOf } from '../floors/hosts/mcp-registry.ts'
 import { ipKindOf } from '../floors/outbound/ip.ts'
 import { isLoopbackName, isSecureAddress } from '../floors/outbound/secure-address.ts'
-import { subcommand, UsageError } from './command-line.ts'
+import { print, subcommand, UsageError } from './command-line.ts'
 import { loadModule } from './load.ts'
 import type { CommandLine, Subcommand } from './command-line.ts'
 
@@ -33,7 +33,7 @@ npm package whose package.json has mcpName, which hosts start over standard inpu
 its address; or by both.
 
 Nothing is published: mcp-publisher, the program of the registry, sends the file.
-`, flags, print)
+`, flags, printManifest)
 
 /** A package.json; empty where there is none. */
 interface Manifest { readonly file: string; readonly members: Readonly<Record<string, unknown>> }
@@ -47,7 +47,7 @@ interface Server {
   readonly isKeyed?: boolean
 }
 
-async function print(line: Line): Promise<void> {
+async function printManifest(line: Line): Promise<void> {
   const [module, ...more] = line.words
   if (more.length > 0) throw new UsageError(`manifest takes one module, not also ${more.join(' ')}`)
   // Before the module is imported: what that prints is no part of the document.
@@ -55,8 +55,9 @@ async function print(line: Line): Promise<void> {
   const server = module === undefined ? {} : await serverOf(module)
   const manifest = nearestManifest(resolve(module === undefined ? '.' : dirname(module)))
   const text = `${JSON.stringify(documentOf(server, manifest, line), null, 2)}\n`
+  await print(text, output)
   // Even if the module still holds something open.
-  output.write(text, () => process.exit(0))
+  process.exit(0)
 }
 
 async function serverOf(module: string): Promise<Server> {

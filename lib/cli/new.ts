@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { slug } from '../kernel/define/agent.ts'
-import { didYouMean, subcommand, UsageError } from './command-line.ts'
+import { didYouMean, print, subcommand, UsageError } from './command-line.ts'
 import { copyLibrary, quoted } from './vendor.ts'
 import type { CommandLine, Subcommand } from './command-line.ts'
 
@@ -68,7 +68,7 @@ OPENAI_API_KEY. The kinds:
 
 ${kinds}`, flags, make)
 
-function make(line: CommandLine<typeof flags[number]['name']>): void {
+function make(line: CommandLine<typeof flags[number]['name']>): Promise<void> {
   const [folder = '.', ...more] = line.words
   if (more.length > 0) throw new UsageError(`new makes one project, not also ${more.join(' ')}`)
   const kind = line.value('from') ?? 'plain'
@@ -90,7 +90,7 @@ function make(line: CommandLine<typeof flags[number]['name']>): void {
   writeFileSync(join(folder, template.file), template.text)
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifestOf(folder, template), null, 2)}\n`)
   writeFileSync(join(folder, '.gitignore'), 'node_modules/\n.env\n')
-  process.stdout.write(nextSteps(folder, template))
+  return print(nextSteps(folder, template))
 }
 
 function requireEmpty(folder: string): void {

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { sourceOf } from './files.ts'
+import { SCRIPT, sourceOf } from './files.ts'
 
 /** What an import may mean that names no file: the ending that it has, and those to look for instead. */
 const INSTEAD: readonly (readonly [ending: string, files: readonly string[]])[] = [
@@ -32,6 +32,9 @@ export function remedyFor(error: Error, path: string): string | undefined {
     const what = isTsx ? 'Node runs .ts files, and none of .tsx. '
       : `this Node, ${process.version}, does not run TypeScript. Use Node 22.18 or later. `
     return `${what}Or: ${byTsx(path)}`
+  }
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION' || code === 'ERR_IMPORT_ATTRIBUTE_MISSING') {
+    return SCRIPT.test(path) ? undefined : 'name a module that ends with .js, .mjs, .cjs or .ts'
   }
   if (code === 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING') {
     return `Node runs no TypeScript of packages; use one that is compiled. Or: ${byTsx(path)}`

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, posix, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { subcommand, UsageError, VERSION } from './command-line.ts'
+import { print, subcommand, UsageError, VERSION } from './command-line.ts'
 import { single, source, subset, unitsNamed } from './subset.ts'
 import { kernelFile, units } from './units.ts'
 import type { Flag, Subcommand } from './command-line.ts'
@@ -43,7 +43,6 @@ export const vendorCommand: Subcommand = subcommand('vendor', `Usage: triport ve
 Copies triport ${VERSION} into a folder of your project: its modules, its types, its guide, its
 licence, and SHA256SUMS, a list of what is in it. Nothing has to be built, and nothing outside of
 the folder is read. A copy that is there already is replaced, unless one of its files was changed.
-
 `, flags, (line) => {
   const [folder, ...more] = line.words
   if (folder === undefined) throw new UsageError('vendor needs a folder: triport vendor vendor/triport')
@@ -59,7 +58,7 @@ the folder is read. A copy that is there already is replaced, unless one of its 
   const what = chosen === undefined ? '' : ` (${['kernel', ...chosen.keys()].join(', ')})`
   const words = chosen === undefined ? ['launch'] : ['createServer', ...[...chosen.values()].flatMap(wordsOf)]
   const from = `${isAbsolute(path) ? '' : './'}${posix.join(path, indexes[form])}`.replace(/['\\]/g, '\\$&')
-  process.stdout.write([
+  return print([
     `Copied triport ${VERSION}${what} to ${path}: ${count} files`, '',
     `  Import it:  import { ${words.join(', ')} } from '${from}'`,
     ...files.has('cli.js') ? [`  Run it:     node ${quoted(posix.join(path, 'cli.js'))} serve agent.js`] : [],
@@ -167,15 +166,18 @@ function clear(folder: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (stat === undefined) return
   if (!stat.isDirectory()) throw new Error(`${folder} is a file; name a folder`)
-  const found = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((path) => path.replaceAll('\\', '/')).filter((path) => statSync(join(folder, path)).isFile()))
+  // A link is one thing, wherever it leads.
+  const found = new Set(readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll('\\', '/')))
   if (found.size === 0) return
   if (!found.has(SUMS)) throw new Error(`${folder} is not empty; name a folder that is new`)
   const listed = new Map(readFileSync(join(folder, SUMS), 'utf8').split(/\r?\n/)
     .map((line) => [line.slice(66), line.slice(0, 64)]))
   for (const path of found) {
-    if (path === SUMS || listed.get(path) === digest(readFileSync(join(folder, path)))) continue
-    const what = listed.has(path) ? 'has been changed' : 'is no file of triport'
+    const sum = listed.get(path)
+    if (path === SUMS || sum !== undefined && sum === digest(readFileSync(join(folder, path)))) continue
+    const what = sum !== undefined ? 'has been changed' : 'is no file of triport'
     throw new Error(`${join(folder, path)} ${what}; move it away, then run this again`)
   }
   // Its content alone: it may be where this runs, or what a link leads to.

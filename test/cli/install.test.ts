@@ -175,12 +175,19 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['windsurf', 'shop.mjs', '--project', '--name', 's'], 2, /^triport: Windsurf has no file for one /],
   [['cursor', 'shop.mjs', '-y', '--name', 's'], 1,
     /^triport: \S+mcp\.json cannot be changed: line 2 is no JSON at 'oops'\. Mend it, or write by hand /],
+  [['codex', 'shop.mjs', '-y'], 1,
+    /^noise\ntriport: \S+config\.toml cannot be changed: EISDIR: .*\. Mend it, or write by hand /],
+  [['cursor', 'made.mjs', '-y'], 2, /^triport: --stdio and a server that is made: export by default what /],
+  [['cursor', 'wrong.mjs', '-y'], 1, /^triport: maxBodyBytes is "4MB"; write a whole number/],
 ]
 
 test('what cannot be installed is said, and no file is touched', async (t) => {
   const broken = '{\n  oops\n}\n'
   const { install, read } = homeOf(t, {
-    '.cursor/mcp.json': broken, 'broken.mjs': `throw new Error('on purpose')`,
+    '.cursor/mcp.json': broken, 'broken.mjs': `throw new Error('on purpose')`, '.codex/config.toml/a': '',
+    'wrong.mjs': `export const maxBodyBytes = '4MB'; export default () => 1`,
+    'made.mjs': `import { createServer } from '${new URL('../../lib/index.js', import.meta.url).href}'
+      export default createServer({ agents: [() => 'hi'], log: false })`,
   })
   for (const [args, code, sentence] of mistakes) {
     const failed = await install(...args)

@@ -20,7 +20,8 @@ test('a Node that runs no TypeScript says which one does, and the command that n
   assert.match(remedy, /^this Node, v\d+\.\d+\.\d+, does not run TypeScript\. Use Node 22\.18 or later\. /)
   assert.match(remedy, BY_TSX)
   const other = failure('ERR_UNKNOWN_FILE_EXTENSION', 'Unknown file extension ".css" for /a/agent.css')
-  assert.equal(remedyFor(other, 'agent.css'), undefined)
+  assert.equal(remedyFor(other, 'agent.css'), 'name a module that ends with .js, .mjs, .cjs or .ts')
+  assert.equal(remedyFor(other, 'agent.js'), undefined)
 })
 
 test('what Node cannot take away has another form', () => {

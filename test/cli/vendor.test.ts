@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -126,11 +126,17 @@ test('a copy makes a copy, and replaces one that nobody has changed', async (t) 
   assert.equal(readFileSync(join(folder, 'second/SHA256SUMS'), 'utf8'), first)
   writeFileSync(join(folder, 'second/index.js'), '')
   writeFileSync(join(folder, 'vendor/triport/mine.js'), '')
+  mkdirSync(join(folder, 'linked'))
+  for (const link of ['gone', 'linked/gone']) symlinkSync('nowhere', join(folder, link))
+  symlinkSync('.', join(folder, 'linked/self'))
   const rows: readonly (readonly [target: string, sentence: RegExp])[] = [
     ['second', /^triport: second\/index\.js has been changed; move it away, then run this again\n$/],
     ['vendor/triport', /^triport: vendor\/triport\/mine\.js is no file of triport; move it away, /],
     ['vendor', /^triport: vendor is not empty; name a folder that is new\n$/],
     ['second/LICENSE', /^triport: second\/LICENSE is a file; name a folder\n$/],
+    ['second/LICENSE/a', /^triport: ENOTDIR: .*; a file is where a folder has to be; move it away, or name /],
+    ['gone', /^triport: ENOENT: .*'gone'; a part of it is not there, or is a link that leads nowhere; name /],
+    ['linked', /^triport: linked is not empty; name a folder that is new\n$/],
   ]
   for (const [target, sentence] of rows) {
     const { code, said } = await vendor(folder, target)

@@ -242,7 +242,8 @@ export function closedError(): Error {
   return new Error('This server is closed; make a new one')
 }
 
-function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
+/** Why nothing listens there, with a way out. */
+export function listenError(error: NodeJS.ErrnoException, port: number, host: string): Error {
   const remedy = remedies.get(error.code ?? '')
   const sentence = remedy?.(port, host) ?? `Cannot listen on ${host}:${port}: ${error.message}`
   return Object.assign(new Error(sentence, { cause: error }), { code: error.code })
