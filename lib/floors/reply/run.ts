@@ -30,6 +30,8 @@ export type Execute<R> = (call: LiveCall, emit: Emit | undefined) => MaybePromis
 export interface Face<R> {
   /** What a stream begins with. */
   begin?(call: LiveCall): string
+  /** Called behind that. Throws a `Fault` where the run cannot begin. */
+  check?(): unknown
   event(event: RunEvent, call: LiveCall): MaybePromise<string>
   /** True: what the last event has given is the end, and no failure follows. */
   readonly isOver?: boolean
@@ -109,6 +111,7 @@ export class RunWriter<R> implements Source, CallChannel {
     void caught(() => {
       const first = this.#face.begin?.(this.call)
       if (first !== undefined) this.#write(first)
+      this.#face.check?.()
       return andThen(this.execute(this.emit.bind(this)), this.#finish.bind(this))
     }, this.#fail.bind(this))
     return this.#hold === undefined ? this.call.disconnect.bind(this.call, undefined) : undefined

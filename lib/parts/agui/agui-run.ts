@@ -38,30 +38,30 @@ export function answerRun(
 ): MaybePromise<Reply> {
   const input = requestIn(service, exchange, decodeRunInput)
   const work = { identity: { agui: agent.id, body: exchange.body }, isStream: true }
-  return answerOnce(service, exchange, agent, input, new AguiFace(input), work, (run) => {
-    run.call.channel = asking(service, sealing, agent, input, run)
+  const face = new AguiFace(input)
+  return answerOnce(service, exchange, agent, input, face, work, (run) => {
+    run.call.channel = asking(service, sealing, agent, input, run, face)
     return run.events()
   })
 }
 
-/** Throws `Fault('invalid')` for an answer to no question of this run. */
 function asking(
   service: Service, sealing: StateSeal, agent: Agent | Group, input: RunInput, run: RunWriter<Answer>,
+  face: AguiFace,
 ): CallChannel {
   const { call } = run
-  const makeRounds = (): InterruptRounds => {
-    const subject = [call.principal.id, agent.id, input.threadId, input.prompt]
-    return new InterruptRounds(call, service, subject, input.resume, sealing, (questions) => {
-      void run.emit({ type: 'questions', questions })
-    })
-  }
   // Made when they are needed: few runs ask.
-  let rounds = input.resume.length > 0 ? makeRounds() : undefined
+  let made: InterruptRounds | undefined
+  const rounds = (): InterruptRounds => made ??= new InterruptRounds(
+    call, service, [call.principal.id, agent.id, input.threadId, input.prompt], input.resume, sealing,
+    (questions) => void run.emit({ type: 'questions', questions }),
+  )
+  if (input.resume.length > 0) face.check = rounds
   return {
     asksByReturning: true,
     can: (what) => what === 'elicit' || what === 'elicit-url',
-    ask: (question) => (rounds ??= makeRounds()).ask(question),
-    once: (key, fn) => (rounds ??= makeRounds()).once(key, fn),
+    ask: (question) => rounds().ask(question),
+    once: (key, fn) => rounds().once(key, fn),
     artifact: run.artifact.bind(run),
     event: run.event.bind(run),
     log: run.log.bind(run),
@@ -73,6 +73,8 @@ class AguiFace implements AgentFace {
   readonly takesArtifacts = true
   /** It has asked. */
   isOver = false
+  /** Whether what it is resumed with are answers to its questions: an event where not, as AG-UI demands. */
+  check?: () => unknown
   readonly #isVersioned: boolean
   /** What an event says of its run. */
   readonly #names: string

@@ -18,8 +18,10 @@ import type { Resume } from './run-input.ts'
 /** What the client is to do, as the end of a run says it. */
 export interface Interrupt {
   readonly id: string
-  readonly reason: 'input' | 'open-url'
+  readonly reason: 'input_required' | 'triport:open-url'
   readonly message: string
+  /** When it can be answered no more: ISO 8601. */
+  readonly expiresAt: string
   readonly responseSchema?: unknown
   readonly metadata?: Readonly<Record<string, unknown>>
 }
@@ -67,13 +69,13 @@ export class InterruptRounds extends QuestionRounds {
     this.#show = show
   }
 
-  protected override encode(question: Question): Omit<Interrupt, 'id'> {
+  protected override encode(question: Question): Omit<Interrupt, 'id' | 'expiresAt'> {
     if (question.what === 'elicit') {
-      return { reason: 'input', message: question.message, responseSchema: question.schema }
+      return { reason: 'input_required', message: question.message, responseSchema: question.schema }
     }
     // The channel can ask nothing else.
     const { message, url } = question as Extract<Question, { readonly what: 'elicit-url' }>
-    return { reason: 'open-url', message, metadata: { url } }
+    return { reason: 'triport:open-url', message, metadata: { url } }
   }
 
   protected override response(key: string): unknown { return this.#answers.get(key) }
@@ -91,8 +93,9 @@ export class InterruptRounds extends QuestionRounds {
   protected override send(pending: readonly PendingQuestion[], state: RoundState): Fault | undefined {
     const { seal, maxStateBytes } = this.#sealing
     const expiresAt = Date.now() + this.stateMs
+    const until = new Date(expiresAt).toISOString()
     const interrupts = pending.map(({ key, question }) => (
-      { id: seal.seal(PURPOSE, { key, state }, expiresAt), ...this.encode(question) }
+      { id: seal.seal(PURPOSE, { key, state }, expiresAt), ...this.encode(question), expiresAt: until }
     ))
     if (interrupts.some(({ id }) => id.length > maxStateBytes)) {
       return new Fault('too-large', `The state between two runs is larger than ${maxStateBytes} bytes`)

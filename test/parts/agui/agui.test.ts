@@ -163,10 +163,15 @@ test('a question ends the run with an interrupt, and its answer goes on with it'
     return `${action} ${String(content?.['size'])} ${bought}`
   })
   const [, end] = await run(server)
-  const outcome = end?.['outcome'] as { type: string; interrupts: { id: string; message: string }[] }
+  const outcome = end?.['outcome'] as { type: string; interrupts: Event[] }
   assert.equal(outcome.type, 'interrupt')
-  assert.equal(outcome.interrupts[0]?.message, 'Which size?')
-  const interruptId = outcome.interrupts[0]?.id
+  const [{ id: interruptId, expiresAt, ...interrupt }] = outcome.interrupts as [Event]
+  assert.deepEqual(interrupt, {
+    reason: 'input_required', message: 'Which size?',
+    responseSchema: { type: 'object', properties: { size: { type: 'string' } }, required: ['size'] },
+  })
+  assert.match(String(expiresAt), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+  assert.ok(Date.parse(String(expiresAt)) > Date.now())
   const resume = (status: string, payload?: unknown): Promise<readonly Event[]> => (
     run(server, { runId: 'run-2', resume: [{ interruptId, status, payload }] })
   )
@@ -176,11 +181,23 @@ test('a question ends the run with an interrupt, and its answer goes on with it'
   // What does not fit is asked for again.
   const [, again] = await resume('resolved', { size: 1 })
   assert.equal((again?.['outcome'] as typeof outcome).interrupts[0]?.message, 'Which size?')
-  const other = await server.fetch(request('/agui', {
-    ...usual, threadId: 'thread-2', resume: [{ interruptId, status: 'cancelled' }],
-  }))
-  assert.equal(other.status, 422)
-  assert.match(await other.text(), /resume\[0\]\.interruptId is not one that this server gave/)
+  const other = await run(server, { threadId: 'thread-2', resume: [{ interruptId, status: 'cancelled' }] })
+  assert.deepEqual(other.map(({ type, code }) => [type, code]), [
+    ['RUN_STARTED', undefined], ['RUN_ERROR', 'invalid'],
+  ])
+  assert.match(String(other[1]?.['message']), /resume\[0\]\.interruptId is not one that this server gave/)
+  assert.equal(runs, 4)
+})
+
+test('a question with an address says so', async (t) => {
+  const server = serving(t, async (_prompt, call) => {
+    const { action } = await call.elicit({ message: 'Sign in.', url: 'https://example.com/in' })
+    return action
+  })
+  const { interrupts: [{ reason, metadata }] } = (await run(server)).at(-1)?.['outcome'] as {
+    interrupts: [Event]
+  }
+  assert.deepEqual([reason, metadata], ['triport:open-url', { url: 'https://example.com/in' }])
 })
 
 test('an approval over AG-UI is of the run that asked, and counts once', async (t) => {
@@ -202,9 +219,9 @@ test('an approval over AG-UI is of the run that asked, and counts once', async (
   )
   const resumed = async (...resume: readonly object[]): Promise<readonly Event[]> => run(server, { resume })
   const refused = async (...resume: readonly object[]): Promise<void> => {
-    const response = await server.fetch(request('/agui', { ...usual, resume }))
-    assert.equal(response.status, 422)
-    assert.match(await response.text(), /resume\[1\]\.interruptId is of another run/)
+    const [, error] = await run(server, { resume })
+    assert.equal(error?.type, 'RUN_ERROR')
+    assert.match(String(error['message']), /resume\[1\]\.interruptId is of another run/)
   }
   const [one, two] = interruptsOf(await run(server))
   const [first] = interruptsOf(await run(server))
