@@ -115,22 +115,22 @@ export interface Task {
   /** Its client does not know of it yet, and may never: it is not shown. */
   readonly isReserved?: boolean
   /** Which part of the server it belongs to, where there are several (A2A). */
-  readonly tenant: string | undefined
+  readonly tenant?: string | undefined
   readonly contextId: string
   /** The session that it was asked for in, where there is one. */
-  readonly sessionId: string | undefined
+  readonly sessionId?: string | undefined
   readonly createdAt: string
   /** How long from its creation the client wants it to be kept, in milliseconds. */
-  readonly ttlMs: number | undefined
+  readonly ttlMs?: number | undefined
   readonly status: TaskStatus
   readonly artifacts: readonly Artifact[]
   readonly history: readonly TaskMessage[]
   /** Those that have no answer yet. */
   readonly questions: readonly TaskQuestion[]
   /** What is needed to run its present turn again; undefined where that is never done. */
-  readonly turn: TaskTurn | undefined
-  readonly result: unknown
-  readonly fault: TaskFault | undefined
+  readonly turn?: TaskTurn | undefined
+  readonly result?: unknown
+  readonly fault?: TaskFault | undefined
 }
 
 export type TaskEvent =
@@ -225,12 +225,19 @@ export function taskOf(
   seed: TaskSeed, createdAt: string, status: Task['status'], artifacts: readonly Artifact[] = none,
   fault: Task['fault'] = undefined,
 ): Task {
-  return {
+  const { isReserved, tenant, sessionId, ttlMs, turn } = seed
+  const task: { -readonly [name in keyof Task]: Task[name] } = {
     id: seed.id ?? randomUuid(), owner: seed.owner, protocol: seed.protocol, runnable: runnableOf(seed),
-    isReserved: seed.isReserved ?? false, tenant: seed.tenant, contextId: seed.contextId,
-    sessionId: seed.sessionId, createdAt, ttlMs: seed.ttlMs, status, artifacts,
-    history: seed.history ?? none, questions: none, turn: seed.turn, result: undefined, fault,
+    contextId: seed.contextId, createdAt, status, artifacts, history: seed.history ?? none, questions: none,
   }
+  // What most have not takes no room in them.
+  if (isReserved === true) task.isReserved = true
+  if (tenant !== undefined) task.tenant = tenant
+  if (sessionId !== undefined) task.sessionId = sessionId
+  if (ttlMs !== undefined) task.ttlMs = ttlMs
+  if (turn !== undefined) task.turn = turn
+  if (fault !== undefined) task.fault = fault
+  return task
 }
 
 /** What is kept of a request for a run in another process. `said`: what only its protocol reads, as JSON. */
