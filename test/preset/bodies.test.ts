@@ -26,7 +26,7 @@ interface Body {
 }
 
 const passed = new PassedOver()
-const onBoth = ['logprobs', 'top_logprobs', 'include']
+const onBoth = ['logprobs', 'top_logprobs', 'include', 'moderation']
 
 const bodies: Readonly<Record<string, Body>> = {
   Query: {
@@ -39,8 +39,8 @@ const bodies: Readonly<Record<string, Body>> = {
   },
   ResponseRequest: {
     decode: decodeRequest, good: { model: 'm', input: 'Hi' },
-    unsaid: [...onBoth, 'conversation', 'prompt', 'response_format'],
-    lenient: ['store', 'user', 'safety_identifier', 'prompt_cache_key'],
+    unsaid: [...onBoth, 'conversation', 'prompt', 'response_format', 'prompt_cache_options'],
+    lenient: ['user', 'safety_identifier', 'prompt_cache_key'],
   },
   CompactionRequest: { decode: decodeCompaction, good: { model: 'm', input: 'Hi' } },
   RunAgentInput: {
