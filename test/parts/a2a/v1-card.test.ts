@@ -45,8 +45,10 @@ const whole: Card = {
 }
 
 test('a card is read as it was meant', () => {
-  for (const card of [bare, whole]) {
-    assert.deepEqual(decodeV1Card(JSON.parse(JSON.stringify(encodeV1Card(card)))), card)
+  // A token of OAuth is one of HTTP for who does not know where it comes from.
+  const read = { ...whole, schemes: new Map([...schemes, ['oauth', { kind: 'http', scheme: 'bearer' }]]) }
+  for (const [card, meant] of [[bare, bare], [whole, read]] as const) {
+    assert.deepEqual(decodeV1Card(JSON.parse(JSON.stringify(encodeV1Card(card)))), meant)
   }
 })
 
@@ -68,7 +70,11 @@ test('each scheme has one member', () => {
   assert.deepEqual(securitySchemes, {
     apiKey: { apiKeySecurityScheme: { location: 'header', name: 'X-API-Key' } },
     bearer: { httpAuthSecurityScheme: { scheme: 'bearer' } },
-    oauth: { oauth2SecurityScheme: { flows: {}, oauth2MetadataUrl: 'https://a.example/meta' } },
+    oauth: {
+      httpAuthSecurityScheme: {
+        scheme: 'bearer', description: 'A token of OAuth 2.0: https://a.example/meta',
+      },
+    },
   })
   assert.deepEqual(securityRequirements, [
     { schemes: { apiKey: { list: [] } } },

@@ -74,7 +74,11 @@ const schemeForms: {
     ({ name }) => ({ location: 'header', name }),
   ],
   http: ['httpAuthSecurityScheme', ({ scheme }) => ({ scheme })],
-  oauth2: ['oauth2SecurityScheme', ({ metadataUrl }) => ({ flows: {}, oauth2MetadataUrl: metadataUrl })],
+  // 1.0 wants the addresses of a flow, which only the metadata has: some clients refuse a card without them.
+  oauth2: [
+    'httpAuthSecurityScheme', ({ metadataUrl }) => ({ flows: {}, oauth2MetadataUrl: metadataUrl }),
+    ({ metadataUrl }) => ({ scheme: 'bearer', description: `A token of OAuth 2.0: ${metadataUrl}` }),
+  ],
 }
 
 /** The members of a card for clients of these versions. One that is not set is missing, never `undefined`. */
