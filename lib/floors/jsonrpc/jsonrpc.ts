@@ -58,7 +58,7 @@ export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
   const known = id === undefined || isId(id, maxBytes) ? id : undefined
   if (jsonrpc !== '2.0') return { kind: 'malformed', id: known, why: '"jsonrpc" must be "2.0"' }
   if (known !== id) {
-    const why = `"id" must be a string or an integer of at most ${maxBytes} bytes`
+    const why = `"id" must be a string of at most ${maxBytes} bytes, or an integer of at most 2^53 - 1`
     return { kind: 'malformed', id: undefined, why }
   }
   if (method === undefined) {

@@ -183,6 +183,8 @@ export type CallFacts = Pick<Call, 'protocol'> & { readonly [F in Fact]?: Call[F
  */
 export interface CallChannel {
   can?(what: Ability): boolean
+  /** Why nothing can be asked of any client here. Left out: it depends on what the client has declared. */
+  readonly silence?: string | undefined
   progress?(done: number, total: number | undefined, text: string | undefined): void
   /**
    * An event within its bounds. `agent`: the member of a group that it comes from. Left out: the call of a

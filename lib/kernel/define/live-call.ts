@@ -338,7 +338,9 @@ export class LiveCall extends Lease implements Call {
   async #send<T>(question: Question): Promise<T> {
     if (this.over) throw abortError(this.#reason)
     const { channel } = this
-    if (channel.ask === undefined || channel.can?.(question.what) !== true) throw unable(question.what)
+    if (channel.ask === undefined || channel.can?.(question.what) !== true) {
+      throw unable(question.what, channel.silence)
+    }
     checkQuestion(question)
     if (channel.asksByReturning === true) return await channel.ask(question) as T
     this.clock.stop()
@@ -361,8 +363,8 @@ for (const name of parts) {
   Object.defineProperty(LiveCall.prototype, name, { get(this: LiveCall) { return method.bind(this) } })
 }
 
-function unable(what: Ability): Fault {
-  return new Fault('unsupported', `This client cannot be asked: it has not declared '${what}'. `
+function unable(what: Ability, why = `it has not declared '${what}'`): Fault {
+  return new Fault('unsupported', `This client cannot be asked: ${why}. `
     + `A handler finds out with call.can('${what}').`, { ability: what })
 }
 

@@ -457,6 +457,7 @@ test('without a session nobody is asked before 2026-07-28', async (t) => {
     jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' },
   }))
   assert.equal(result.isError, true)
+  assert.match(said(result), /^This client cannot be asked: that takes a session, which begins with init/)
 })
 
 test('a client that reads only JSON is not asked by a request, and is by rounds', async (t) => {
@@ -465,6 +466,7 @@ test('a client that reads only JSON is not asked by a request, and is by rounds'
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'ask' } }
   const { result } = await answerOf(await session.post(call, { Accept: 'application/json' }))
   assert.equal(result.isError, true)
+  assert.match(said(result), /that takes a stream, and Accept must allow text\/event-stream/)
   const json = { capabilities: able, headers: { Accept: 'application/json' } }
   const round = await answerOf(await modern(server, 'tools/call', { name: 'ask' }, json))
   assert.equal(round.result.resultType, 'input_required')

@@ -82,7 +82,14 @@ export class RequestChannel implements CallChannel {
     const { peer } = this.facts
     if (!canAsk(peer, what)) return false
     if (peer.revision.ask === 'round') return this.asksByReturning
-    return peer.session !== undefined && this.request?.channel.sends === true
+    return this.request !== undefined && this.silence === undefined
+  }
+
+  get silence(): string | undefined {
+    const { request, facts: { peer: { revision: { ask }, session } } } = this
+    if (request === undefined || ask === 'round') return undefined
+    if (session === undefined) return 'that takes a session, which begins with initialize'
+    return request.channel.sends ? undefined : 'that takes a stream, and Accept must allow text/event-stream'
   }
 
   ask(question: Question): Promise<unknown> {
