@@ -124,7 +124,7 @@ export function namesLike(word: string, names: readonly string[]): readonly stri
   const rated = names.map((name) => ({ name, off: slipsBetween(plain(name), written) }))
   const least = Math.min(MAX_DISTANCE, ...rated.map(({ off }) => off))
   return rated.sort((a, b) => a.off - b.off).map(({ name }) => name).filter((name, at) => (
-    plain(name).startsWith(written) || rated[at]!.off <= Math.min(least, plain(name).length - 2)
+    plain(name).startsWith(written) || rated[at]!.off <= least && rated[at]!.off < plain(name).length / 2
   ))
 }
 

@@ -88,10 +88,12 @@ test('a mistake is reported in one sentence, with the name that was meant', () =
 test('what is meant differs in two letters at most, or goes on', () => {
   const names = ['resource', 'resources', 'agent', 'agents', 'tools']
   const rows: readonly (readonly [word: string, meant: readonly string[]])[] = [
-    ['agnet', ['agent']], ['tool', ['tools']], ['tulsa', []], ['res', ['resource', 'resources']],
+    ['agnet', ['agent']], ['tool', ['tools']], ['tolso', ['tools']], ['tulsa', []],
+    ['res', ['resource', 'resources']],
     ['', []], ['--', []], ['x'.repeat(100_000), []],
   ]
   for (const [word, meant] of rows) assert.deepEqual(namesLike(word, names), meant, word.slice(0, 20))
+  assert.deepEqual(namesLike('foo', ['tool']), [], 'half of it is wrong')
 })
 
 test('help is a line for each flag', () => {

@@ -86,6 +86,16 @@ export function must(
   }
 }
 
+/** Throws where one of these is left out, in the words of its check. */
+export function requireMembers(
+  owner: string, given: object, checks: AnyChecks, names: readonly string[],
+): void {
+  for (const name of names) {
+    const check = checks[name]
+    if (typeof check === 'function' && Reflect.get(given, name) === undefined) check(owner, undefined, name)
+  }
+}
+
 /** The check of an option by a predicate. `remedy` ends the sentence `rateLimit is 5; …`. */
 export function mustBe(
   allows: (value: unknown) => boolean, remedy: string, Mistake: ErrorConstructor = TypeError,

@@ -41,8 +41,9 @@ export function nearest(name: string, known: readonly string[], slips = 2): stri
   let least = slips + 1
   for (const one of known) {
     const right = one.toLowerCase()
-    // Two slips make any name of two letters out of any other.
-    const most = Math.min(least, wrong.length, right.length)
+    // Two slips make any name of two letters out of any other, and half of one of four.
+    const long = Math.max(wrong.length, right.length)
+    const most = Math.min(least, wrong.length, right.length, Math.max(2, long / 2))
     if (Math.abs(wrong.length - right.length) >= most) continue
     const found = slipsBetween(wrong, right)
     if (found >= most) continue

@@ -4,7 +4,7 @@
  * Spec: RFC 7519, RFC 7515, RFC 7517, RFC 7518 §3, RFC 9068, RFC 8725.
  */
 import { createPublicKey, verify } from 'node:crypto'
-import { checkMembers, must, requireDefinition } from '../../kernel/define/validate.ts'
+import { checkMembers, must, requireDefinition, requireMembers } from '../../kernel/define/validate.ts'
 import { decodeBase64 } from '../../kernel/wire/base64.ts'
 import { isStrings } from '../../kernel/wire/json.ts'
 import { askForObject, objectIn } from '../../floors/outbound/remote-json.ts'
@@ -94,9 +94,7 @@ const checks: Checks<JwksOptions> = {
 export function jwksVerifier(options: JwksOptions): TokenVerifier {
   requireDefinition('jwksVerifier', options, `{ issuer: 'https://login.example.com', audience: '…' }`)
   checkMembers('jwksVerifier', options, checks)
-  for (const name of ['issuer', 'audience'] as const) {
-    if (options[name] === undefined) throw new TypeError(`jwksVerifier needs '${name}'`)
-  }
+  requireMembers('jwksVerifier', options, checks, ['issuer', 'audience'])
   const { issuer, audience, algorithms: allowed = usual, clockToleranceSeconds = 30 } = options
   const audiences = [audience].flat()
   const keys = new IssuerKeys(issuer, options.jwksUri)

@@ -3,7 +3,9 @@
  * its own: those of the provider never reach a client.
  */
 import { mustBeHosts } from '../../floors/outbound/host.ts'
-import { checkMembers, must, mustBeFlag, mustBeOptions } from '../../kernel/define/validate.ts'
+import {
+  checkMembers, must, mustBeFlag, mustBeOptions, requireDefinition, requireMembers,
+} from '../../kernel/define/validate.ts'
 import { Unavailable } from '../../kernel/http/access/auth.ts'
 import { Later } from '../../kernel/util/later.ts'
 import { isStrings } from '../../kernel/wire/json.ts'
@@ -62,10 +64,9 @@ const proxies = new WeakMap<Authorization, OauthProxy>()
  * Throws `TypeError` for options that cannot work.
  */
 export function oauthProxy(options: OauthProxyOptions): Authorization {
+  requireDefinition('oauthProxy', options, `{ resource: 'https://agents.example.com/mcp', … }`)
   checkMembers('oauthProxy', options, checks)
-  for (const name of required) {
-    if (options[name] === undefined) throw new TypeError(`oauthProxy needs '${name}'`)
-  }
+  requireMembers('oauthProxy', options, checks, required)
   const { resource, scopes, name } = options
   const proxy: OauthProxy = { options, issuer: new URL(resource).origin }
   const auth: Authorization = {

@@ -287,7 +287,9 @@ test('options that cannot work are refused with what to write', () => {
   }
   const wrong: readonly (readonly [more: object, message: RegExp])[] = [
     [{ resource: 'http://agents.example/mcp' }, /https address/], [{ clientId: '' }, /not empty/],
-    [{ identify: undefined }, /needs 'identify'/], [{ tokenSeconds: 1 }, /60 or above/],
+    [{ identify: undefined }, /has identify undefined; write async/],
+    [{ resource: undefined }, /^oauthProxy has resource undefined; write an https address, as in /],
+    [{ tokenSeconds: 1 }, /60 or above/],
     [{ scope: 'a' }, /did you mean 'scopes'/], [{ scopes: 'read' }, /write a list/],
     [{ scopes: ['a b'] }, /write a list/], [{ refreshSeconds: 59 }, /60 or above/],
     [{ parameters: { a: 1 } }, /access_type/],
@@ -295,6 +297,7 @@ test('options that cannot work are refused with what to write', () => {
   for (const [more, message] of wrong) {
     assert.throws(() => oauthProxy({ ...fine, ...more } as never), { name: 'TypeError', message })
   }
+  assert.throws(() => oauthProxy(undefined as never), { message: /^oauthProxy takes an object, not undef/ })
 })
 
 test('the metadata of the resource names the proxy, its scopes and its name', async (t) => {
