@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { createServer } from '../../lib/index.ts'
 import { echo, jsonOf, serve } from '../fixtures/client.ts'
 import { hostWith } from '../fixtures/listening.ts'
 import type { ServerOptions } from '../../lib/index.ts'
@@ -29,5 +30,13 @@ test('below the prefix of a host everything names itself with it', async (t) => 
       method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"query":"hello"}',
     })
     assert.equal((await said.json() as { response: string }).response, 'You said hello')
+  }
+})
+
+test('a handler without a request and a response of Node says where they are', () => {
+  const { handler } = createServer({ agents: [() => 'hi'], log: false })
+  const message = /^handler takes a request and a response of Node; with Fastify, pass request\.raw and reply/
+  for (const given of [[], [undefined, {}], [{ rawHeaders: [] }], [{}, {}]]) {
+    assert.throws(() => Reflect.apply(handler, undefined, given), { name: 'TypeError', message })
   }
 })

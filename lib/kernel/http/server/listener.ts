@@ -230,12 +230,12 @@ function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessag
 }
 
 /** A request of HTTP/2 has every member of HTTP/1 that is used here. */
-function isRequest(incoming: AnyRequest): incoming is IncomingMessage {
-  return Array.isArray(incoming.rawHeaders)
+function isRequest(incoming: AnyRequest | undefined): incoming is IncomingMessage {
+  return Array.isArray(incoming?.rawHeaders)
 }
 
-function isResponse(response: AnyResponse): response is ServerResponse {
-  return typeof response.writeHead === 'function'
+function isResponse(response: AnyResponse | undefined): response is ServerResponse {
+  return typeof response?.writeHead === 'function'
 }
 
 export function closedError(): Error {
