@@ -281,7 +281,7 @@ const mistakes: readonly (readonly [options: unknown, sentence: RegExp])[] = [
     /an option of eager and of calm; write eager\(\{ colour: … \}\) or calm\(\{ colour: … \}\)$/],
   [{ tools: [add], parts: [one], one: {} },
     /no option 'one'; if it is a part, or an option of one, write that in parts, as in parts: \[part\(/],
-  [{ tools: [add], parts: [one], path: '/a' }, /no option 'path'; did you mean 'auth'\? If it is a /],
+  [{ tools: [add], parts: [one], path: '/a' }, /no option 'path'; did you mean 'parts'\? If it is a /],
   [{ tools: [add], parts: [eager], eager: {} }, /it is a part; write its options there: eager\(\{ … \}\)$/],
   [{ tools: [add], parts: [eager], maxBodyBytes: 'many' }, /^maxBodyBytes is "many"; write/],
 ]
