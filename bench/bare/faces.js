@@ -91,8 +91,8 @@ function ended(made, item, input, text) {
   const usage = tokens(input, text)
   return responseOf(made, 'completed', now(), [item], {
     input_tokens: usage.read, output_tokens: usage.written, total_tokens: usage.read + usage.written,
-    input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 },
-    estimated: true,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 }, estimated: true,
   })
 }
 
@@ -104,8 +104,8 @@ function responseOf({ id, createdAt, model, store }, status, completedAt, output
     error: null, tools: [], tool_choice: 'auto', truncation: 'disabled', parallel_tool_calls: true,
     text: { format: { type: 'text' } }, top_p: 1, temperature: 1, presence_penalty: 0, frequency_penalty: 0,
     reasoning: null, top_logprobs: 0, max_output_tokens: null, max_tool_calls: null, user: null,
-    usage, store, background: false, service_tier: 'default', metadata: {}, safety_identifier: null,
-    prompt_cache_key: null,
+    usage, store, background: false, service_tier: 'default', access_programs: null, metadata: {},
+    safety_identifier: null, prompt_cache_key: null,
   }
 }
 
