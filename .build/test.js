@@ -4,6 +4,7 @@
  * the end of a file of ours fails it. `--quick` leaves out the slow ones (`*.slow.test.js`): real browsers,
  * watched and worker processes, full heaps, clients that leave for seconds. With `CI=true` a file that failed
  * among others is run once more, alone: only what fails again fails the run, and what passes is told at the end.
+ * A file that takes longer than `FILE_SECONDS` (720) is ended, and has failed.
  */
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -27,6 +28,7 @@ const files = [...new Set(isQuick ? others : [first, ...others])]
 const leases = resolve(/^.*\/test\//.exec(files[0] ?? '')?.[0] ?? '', 'fixtures/leases.js')
 if (existsSync(leases)) process.env.NODE_OPTIONS = `--import=${pathToFileURL(leases)}`
 
+const timeout = 1000 * Number(process.env.FILE_SECONDS ?? 720)
 const failed = await failing(files, 3 * availableParallelism())
 const again = process.env.CI === 'true' && failed.length > 0 ? await failing(failed, 1) : failed
 if (again.length > 0) process.exitCode = 1
@@ -38,7 +40,7 @@ for (const file of failed.filter((file) => !again.includes(file))) {
 async function failing(files, concurrency) {
   const failed = []
   let hasFailed = false
-  const results = run({ files, concurrency })
+  const results = run({ files, concurrency, timeout })
   results.on('test:fail', ({ todo }) => { hasFailed ||= todo === undefined || todo === false })
   results.on('test:complete', ({ name, details }) => {
     if (files.includes(name) && !details.passed) failed.push(name)

@@ -14,6 +14,7 @@ const failsFirst = "test('is late', () => { if (runs === 1) throw new Error('It 
 const crashesFirst = "if (runs === 1) throw new Error('It crashed.')\ntest('is well', () => {})"
 const leavesFirst = `${passes}\nprocess.once('exit', () => { if (runs === 1) process.exitCode = 1 })`
 const hides = `${fails}\nprocess.once('exit', () => { process.reallyExit(0) })`
+const hangs = `${passes}\nsetInterval(() => {}, 1000)`
 const isTodo = "test('is to come', { todo: true }, () => { throw new Error('It is to come.') })"
 
 interface Ran {
@@ -26,6 +27,12 @@ interface Ran {
 }
 
 async function ran(t: TestContext, CI: string, ...files: readonly string[]): Promise<Ran> {
+  return ranWith(t, { CI }, ...files)
+}
+
+async function ranWith(
+  t: TestContext, settings: Readonly<Record<string, string>>, ...files: readonly string[]
+): Promise<Ran> {
   const folder = mkdtempSync(join(tmpdir(), 'triport-run-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const paths = files.map((text, index) => {
@@ -41,7 +48,7 @@ ${text}
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const { status, text } = await new Promise<Pick<Ran, 'status' | 'text'>>((resolve) => {
     const words = ['.build/test.js', ...paths]
-    const child = execFile(process.execPath, words, { env: { ...env, CI } }, (_, stdout) => {
+    const child = execFile(process.execPath, words, { env: { ...env, ...settings } }, (_, stdout) => {
       resolve({ status: child.exitCode ?? -1, text: stdout })
     })
   })
@@ -80,6 +87,12 @@ test('elsewhere nothing is run again', async (t) => {
     assert.deepEqual([status, runs, alone], [1, [1, 1], []])
   }
   assert.equal((await ran(t, '', isTodo)).status, 0)
+})
+
+test('a file that does not end is ended, and has failed', async (t) => {
+  const { status, text } = await ranWith(t, { CI: '', FILE_SECONDS: '3' }, hangs)
+  assert.equal(status, 1)
+  assert.match(text, /^ok 1 - is well$[^]*timed out after 3000ms/m, 'what it did before is printed')
 })
 
 test('what tests read is not copied again while it is the same: other runs may be reading it', async (t) => {

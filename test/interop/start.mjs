@@ -42,22 +42,26 @@ export function node22() {
 /**
  * A port that nobody listens on. It is none of those that a system gives out by itself (from 32768 on), so
  * that nobody is given it before it is taken, or while a server begins again; nor is the one 10000 above it,
- * which a Redis of a cluster takes too.
+ * which a Redis of a cluster takes too, and where nobody listens either.
  */
 export async function freePort() {
   for (;;) {
     const port = randomInt(10_000, 22_000)
-    const probe = createServer().listen(port, '127.0.0.1')
-    try {
-      await once(probe, 'listening')
-    } catch (error) {
-      if (error.code !== 'EADDRINUSE') throw error
-      continue
-    }
-    probe.close()
-    await once(probe, 'close')
-    return port
+    if (await isFree(port) && await isFree(port + 10_000)) return port
   }
+}
+
+async function isFree(port) {
+  const probe = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(probe, 'listening')
+  } catch (error) {
+    if (error.code !== 'EADDRINUSE') throw error
+    return false
+  }
+  probe.close()
+  await once(probe, 'close')
+  return true
 }
 
 /** Starts the server; `stop` ends it as an operator would. `env` adds to its environment. */

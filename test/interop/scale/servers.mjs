@@ -74,8 +74,22 @@ function childrenOf(pid) {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 }
 
+/** The processes that run. */
+const begun = new Set()
+process.once('exit', () => { for (const child of begun) child.kill('SIGKILL') })
+
+/** A server's process, which ends with this one at the latest: none keeps this one alive. */
+function begin(program, args, options = {}) {
+  const child = spawn(program, args, { ...options, stdio: 'ignore' })
+  begun.add(child)
+  child.once('exit', () => begun.delete(child))
+  child.unref()
+  return child
+}
+
 async function stop(child, signal) {
   if (child.exitCode !== null || child.signalCode !== null) return
+  child.ref()
   child.kill(signal)
   await once(child, 'exit')
 }
@@ -90,7 +104,7 @@ export async function startRedis() {
       '--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'yes',
     ]
     if (!waitsForDisk) args.push('--appendfsync', 'no')
-    child = spawn(redisProgram, args, { stdio: 'ignore' })
+    child = begin(redisProgram, args)
     const { default: Client } = await import('ioredis-5')
     await until('Redis', async () => {
       const probe = new Client(port, { lazyConnect: true, retryStrategy: null })
@@ -116,39 +130,51 @@ export async function startRedis() {
   }
 }
 
-/** Three of them that are one cluster, for clients of the kind of ioredis. */
-export async function startRedisCluster() {
+/**
+ * Three of them that are one cluster, for clients of the kind of ioredis. Where a port was taken after all,
+ * all begin again on others.
+ */
+export async function startRedisCluster(attempts = 3) {
   const { default: Client } = await import('ioredis-5')
   const folder = mkdtempSync(join(tmpdir(), 'triport-cluster-'))
   const slots = Array.from({ length: 16_384 }, (_, slot) => `${slot}`)
-  const nodes = await Promise.all([0, 1, 2].map(async (at) => {
-    const port = await freePort()
-    const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '']
-    const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${at}.conf`]
-    const child = spawn(redisProgram, [...args, ...cluster], { stdio: 'ignore' })
-    const admin = new Client(port)
-    admin.on('error', () => {})
-    await admin.call('CLUSTER', 'ADDSLOTS', ...slots.filter((slot) => slot % 3 === at))
-    return { port, child, admin }
-  }))
-  const [{ port }, ...others] = nodes
-  for (const { admin } of others) await admin.call('CLUSTER', 'MEET', '127.0.0.1', `${port}`)
-  await until('the cluster', async () => {
-    const all = await Promise.all(nodes.map(({ admin }) => admin.call('CLUSTER', 'INFO')))
-    return all.every((text) => /cluster_state:ok/.test(text) && /cluster_known_nodes:3/.test(text))
-  })
-  for (const { admin } of nodes) admin.disconnect()
+  const nodes = []
+  const close = async () => {
+    for (const { child } of nodes) await stop(child, 'SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await Promise.all([0, 1, 2].map(async (at) => {
+      const port = await freePort()
+      const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '']
+      const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${at}.conf`]
+      const child = begin(redisProgram, [...args, ...cluster])
+      const admin = new Client(port)
+      admin.on('error', () => {})
+      nodes.push({ port, child, admin })
+      await admin.call('CLUSTER', 'ADDSLOTS', ...slots.filter((slot) => slot % 3 === at))
+    }))
+    const [{ port }, ...others] = nodes
+    for (const { admin } of others) await admin.call('CLUSTER', 'MEET', '127.0.0.1', `${port}`)
+    await until('the cluster', async () => {
+      const all = await Promise.all(nodes.map(({ admin }) => admin.call('CLUSTER', 'INFO')))
+      return all.every((text) => /cluster_state:ok/.test(text) && /cluster_known_nodes:3/.test(text))
+    })
+  } catch (error) {
+    await close()
+    if (attempts === 1) throw error
+    return startRedisCluster(attempts - 1)
+  } finally {
+    for (const { admin } of nodes) admin.disconnect()
+  }
   return {
     async connect(name) {
       const { Cluster } = await import(name)
-      const client = new Cluster([{ host: '127.0.0.1', port }])
+      const client = new Cluster([{ host: '127.0.0.1', port: nodes[0].port }])
       client.on('error', () => {})
       return { store: redisStore(client), end: async () => client.disconnect() }
     },
-    async close() {
-      for (const { child } of nodes) await stop(child, 'SIGKILL')
-      rmSync(folder, { recursive: true, force: true })
-    },
+    close,
   }
 }
 
@@ -160,16 +186,16 @@ export async function startPostgres() {
   const folder = mkdtempSync(join(tmpdir(), 'triport-postgres-'))
   if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid)
   const data = join(folder, 'data')
-  const options = { ...owner, cwd: folder, stdio: 'ignore' }
+  const options = { ...owner, cwd: folder }
   execFileSync(join(bin, 'initdb'), [
     '-D', data, '-U', 'test', '-A', 'trust', '--encoding', 'UTF8', '--locale', 'C', '--no-sync',
-  ], options)
+  ], { ...options, stdio: 'ignore' })
   let child
   const url = `postgres://test@127.0.0.1:${port}/postgres`
   const start = async () => {
     const settings = ['listen_addresses=127.0.0.1', `port=${port}`, `unix_socket_directories=${folder}`]
     if (!waitsForDisk) settings.push('fsync=off')
-    child = spawn(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((one) => ['-c', one])], options)
+    child = begin(join(bin, 'postgres'), ['-D', data, ...settings.flatMap((one) => ['-c', one])], options)
     const { default: { Client } } = await import('pg')
     await until('PostgreSQL', async () => {
       const probe = new Client(url)
@@ -219,7 +245,7 @@ export async function startPooler(server) {
   ].join('\n'))
   const { uid, gid } = postgresUser()
   if (uid !== undefined) chownSync(folder, uid, gid)
-  const child = spawn(pooler, [file], { uid, gid, stdio: 'ignore' })
+  const child = begin(pooler, [file], { uid, gid })
   const url = `postgres://test@127.0.0.1:${port}/postgres`
   const { default: { Client } } = await import('pg')
   await until('PgBouncer', async () => {
