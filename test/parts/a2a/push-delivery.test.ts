@@ -457,6 +457,32 @@ test('a store that fails delays nothing, and is told once', async (t) => {
   assert.equal(lines.filter(({ message }) => /could not be kept: some may be lost/.test(message)).length, 1)
 })
 
+test('a task is not kept as ended before all that happened before is kept for its webhooks', async (t) => {
+  const memory = shared()
+  const held: (() => void)[] = []
+  const ends: string[] = []
+  const { service, push } = house(t, {}, { ...memory, write(key, value, keepMs, expected) {
+    const write = (): number | undefined => memory.write(key, value, keepMs, expected)
+    if (key.collection.endsWith('push-events') && value.includes('artifact x')) {
+      return new Promise((resolve) => { held.push(() => resolve(write())) })
+    }
+    if (key.collection.endsWith('/tasks') && value.includes('completed')) ends.push(value)
+    return write()
+  } })
+  const hook = await webhook(t)
+  const task = await taskOf(service)
+  await push.register(task, config(hook.url), '1.0')
+  tasksOf(service).addArtifact(task.id, { id: 'x', parts: [part] })
+  tasksOf(service).move(task.id, 'completed')
+  await eventually(() => held.length > 0, 'what happened is being kept')
+  await hook.until(2)
+  assert.deepEqual(ends, [])
+  held[0]!()
+  await hook.until(3)
+  await tasksOf(service).whenPersisted(task.id)
+  assert.equal(ends.length, 1)
+})
+
 test('a task that waited, and goes on in another process, is posted about from there', async (t) => {
   const store = shared()
   const began = house(t, {}, store)

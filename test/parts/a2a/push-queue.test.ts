@@ -191,14 +191,14 @@ test('what is over gives back once, breaks off what is on its way, and takes not
     for (const body of ['one', 'two', undefined]) queue.add(body)
     await outbox.written()
     await eventually(() => slots.taken === 1)
-    assert.equal(await kept(), 2)
+    assert.equal(await kept(), 3)
     for (let again = 0; again < 3; again++) queue[end]()
     assert.deepEqual([queue.bytes, queue.isOver, broken], [0, true, 1])
     queue.add('three')
     queue.drop()
     await eventually(() => queue.isIdle)
     assert.deepEqual([slots.taken, slots.waiting, queue.bytes], [0, 0, 0])
-    await eventually(async () => await kept() === (end === 'drop' ? 0 : 2))
+    await eventually(async () => await kept() === (end === 'drop' ? 0 : 3))
   }
 })
 
@@ -231,4 +231,12 @@ test('what another process left is posted in order, and the task as it stands fo
   await eventually(() => queue.isIdle)
   assert.equal(posted[0], 'task')
   assert.deepEqual(forgotten.toSorted(), ['four', 'one', 'three', 'two', 'whole'])
+})
+
+test('the task as it stands that another process left takes the place of what follows, of nothing before', async () => {
+  const { queue, posted, forgotten, left } = desk(async () => 200)
+  for (const body of ['one', 'two', undefined, 'three']) queue.add(body, left(body ?? 'whole'))
+  await eventually(() => queue.isIdle)
+  assert.deepEqual(posted, ['one', 'two', 'task'])
+  assert.deepEqual(forgotten.toSorted(), ['one', 'three', 'two', 'whole'])
 })

@@ -98,7 +98,7 @@ export class PushQueue {
     if (this.isOver) return
     if (this.isCovered) return left?.forget()
     const held = this.#hold(body)
-    if (held === undefined) this.#clear()
+    if (held !== body) this.#clear()
     this.#items.push({ body: held, kept: left ?? this.#context.keep(this, held) })
     if (this.#item === undefined) void this.#run()
   }

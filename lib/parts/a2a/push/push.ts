@@ -394,7 +394,7 @@ export class Push {
     tasksOf(this.#service).stored?.onBeforeEnd((task) => this.#mark(task))
   }
 
-  /** A task is about to end. Resolves when that is kept; never rejects. */
+  /** A task is about to end. Resolves when that and what was before it is kept; never rejects. */
   #mark({ owner, id: taskId }: OwnedTask): Promise<void> | undefined {
     const hooked = this.#hooked.get(taskId)
     if (hooked?.stop === undefined) return undefined
@@ -403,7 +403,7 @@ export class Push {
         this.#outbox?.keep({ owner, taskId, configId, body: undefined })
       ))
     }
-    return Promise.all(hooked.marks.map((mark) => mark?.written)).then(() => {})
+    return this.#outbox?.written()
   }
 
   /** Whether another process runs a task; that one reads its configurations again. */
