@@ -57,7 +57,7 @@ async function run(line: Line, output: Writable): Promise<string> {
   if (more.length > 0) throw new UsageError(`install takes one server, not also ${more.join(' ')}`)
   const isAddress = /^https?:\/\//i.test(target)
   const server = isAddress ? addressOf(target, host, line) : processOf(target, host, line)
-  const name = nameOf(line) ?? plainName(isAddress ? new URL(target).hostname : await nameIn(target, host))
+  const given = nameOf(line)
   const entry = hostEntry(host, server)
   if (entry === undefined && host.protocol === 'acp') {
     const example = `triport install ${named} agent.js`
@@ -68,6 +68,9 @@ async function run(line: Line, output: Writable): Promise<string> {
       + 'that the internet reaches in its settings, under Connectors')
   }
   const file = fileOf(host, line.has('project'))
+  // A module is loaded in any case: a host would hardly say why it does not start.
+  const own = isAddress ? new URL(target).hostname : await nameIn(target, host, line.value('dotenv'))
+  const name = given ?? plainName(own)
   const { before, after } = edited(host, file, name, entry)
   if (after === before) return `${host.title} has '${name}' already, as it would be written to ${file}\n`
   await print(`${host.title}: ${file}\n\n${difference(before, after)}\n`, output)
@@ -110,7 +113,7 @@ function processOf(module: string, host: McpHost, line: Line): HostedProcess {
   if (line.has('key-variable')) {
     throw new UsageError('--key-variable and a module: a process needs no key; leave it out')
   }
-  if (statSync(module, { throwIfNoEntry: false })?.isFile() !== true) {
+  if (!isFile(module)) {
     throw new Error(`There is no file ${module}; name a module, or an address, http://localhost:8000/mcp`)
   }
   const command = fileURLToPath(new URL('../cli.js', import.meta.url))
@@ -119,12 +122,16 @@ function processOf(module: string, host: McpHost, line: Line): HostedProcess {
       + `project, or run 'npx triport vendor vendor/triport', and install by that copy`)
   }
   const envFile = line.value('dotenv')
-  if (envFile !== undefined && !existsSync(envFile)) throw new Error(`There is no file ${envFile}`)
+  if (envFile !== undefined && !isFile(envFile)) throw new Error(`There is no file ${envFile}`)
   // Not named as Node's own flag: Node 20 would read that one too.
   const options = envFile === undefined ? [] : [`--env-file=${resolve(envFile)}`]
   // Hosts have neither the folder nor the search path of a terminal.
   const args = [...options, command, 'serve', resolve(module), hostFlag(host)]
   return { command: process.execPath, args }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
 function nameOf(line: Line): string | undefined {
@@ -134,7 +141,8 @@ function nameOf(line: Line): string | undefined {
 }
 
 /** The name of the server that a module makes. Throws an `Error` for one that the host could not start. */
-async function nameIn(module: string, host: McpHost): Promise<string> {
+async function nameIn(module: string, host: McpHost, envFile: string | undefined): Promise<string> {
+  if (envFile !== undefined) process.loadEnvFile(envFile)
   const loaded = await loadModule(module)
   requireParts(loaded, hostFlag(host))
   serverOf(loaded)

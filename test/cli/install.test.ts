@@ -40,7 +40,8 @@ const CLAUDE = process.platform === 'darwin' ? 'Library/Application Support/Clau
   : '.config/Claude/claude_desktop_config.json'
 
 test('what is written starts the server, as the host does', async (t) => {
-  const { home, installInProcess, read } = homeOf(t, { '.env': 'ADDEND=41\n' })
+  const needy = `if (!process.env.ADDEND) throw new Error('ADDEND is missing')\n${SHOP}`
+  const { home, installInProcess, read } = homeOf(t, { '.env': 'ADDEND=41\n', 'shop.mjs': needy })
   const { code, printed, said } = await installInProcess('claude', 'shop.mjs', '--yes', '--dotenv', '.env')
   assert.equal(code, 0, said)
   assert.match(printed, /^Claude Desktop: .*\n\n\+ \{\n[^]*\n\nWritten\.\nQuit Claude Desktop and start it /)
@@ -164,6 +165,7 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['cursor', 'shop.mjs', 'b.js'], 2, /^triport: install takes one server, not also b\.js\n$/],
   [['cursor', 'gone.mjs'], 1, /^triport: There is no file gone\.mjs; name a module, or an address, http:/],
   [['cursor', 'broken.mjs', '-y'], 1, /^triport: Cannot load broken\.mjs: on purpose\n/],
+  [['cursor', 'broken.mjs', '-y', '--name', 's'], 1, /^triport: Cannot load broken\.mjs: on purpose\n/],
   [['cursor', 'http://'], 2, /^triport: http:\/\/ is no address; write one as in http:\/\/local/],
   [['claude', 'http://localhost:8000'], 2, /^triport: By its file Claude Desktop only starts servers; /],
   [['zed', 'http://localhost:8000', '--key-variable', 'KEY'], 2, /^triport: Zed takes no variables /],
@@ -171,12 +173,13 @@ const mistakes: readonly (readonly [args: readonly string[], code: number, sente
   [['cursor', 'shop.mjs', '--key-variable', 'KEY'], 2, /^triport: --key-variable and a module: a /],
   [['cursor', 'http://localhost', '--dotenv', '.env'], 2, /^triport: --dotenv and an address: it is /],
   [['cursor', 'shop.mjs', '--dotenv', '.env'], 1, /^triport: There is no file \.env\n$/],
+  [['cursor', 'shop.mjs', '--dotenv', '.'], 1, /^triport: There is no file \.\n$/],
   [['cursor', 'shop.mjs', '--name', 'a b'], 2, /^triport: --name "a b": hosts take 1 to 64 letters, /],
   [['windsurf', 'shop.mjs', '--project', '--name', 's'], 2, /^triport: Windsurf has no file for one /],
   [['cursor', 'shop.mjs', '-y', '--name', 's'], 1,
-    /^triport: \S+mcp\.json cannot be changed: line 2 is no JSON at 'oops'\. Mend it, or write by hand /],
+    /^noise\ntriport: \S+mcp\.json cannot be changed: line 2 is no JSON at 'oops'\. Mend it, or write /],
   [['codex', 'shop.mjs', '-y'], 1,
-    /^noise\ntriport: \S+config\.toml cannot be changed: EISDIR: .*\. Mend it, or write by hand /],
+    /^triport: \S+config\.toml cannot be changed: EISDIR: .*\. Mend it, or write by hand /],
   [['cursor', 'made.mjs', '-y'], 2, /^triport: --stdio and a server that is made: export by default what /],
   [['cursor', 'wrong.mjs', '-y'], 1, /^triport: maxBodyBytes is "4MB"; write a whole number/],
 ]
