@@ -233,7 +233,7 @@ test('what another process left is posted in order, and the task as it stands fo
   assert.deepEqual(forgotten.toSorted(), ['four', 'one', 'three', 'two', 'whole'])
 })
 
-test('the task as it stands that another process left takes the place of what follows, of nothing before', async () => {
+test('a task as it stands, of another process, takes the place of what follows alone', async () => {
   const { queue, posted, forgotten, left } = desk(async () => 200)
   for (const body of ['one', 'two', undefined, 'three']) queue.add(body, left(body ?? 'whole'))
   await eventually(() => queue.isIdle)
