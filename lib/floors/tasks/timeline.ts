@@ -1,12 +1,9 @@
 /** Timestamps that rise strictly within a process. */
 export class Timeline {
   #lastAt = 0
-  /**
-   * The last timestamp, and its second: most are in the same second as the last. Bytes, since a text that is
-   * put together of two takes twice the memory, and tasks keep theirs.
-   */
-  readonly #text = Buffer.allocUnsafeSlow('2000-01-01T00:00:00.000Z'.length)
+  /** The second of the last timestamp and its text: most timestamps are in the same second as the last. */
   #second = 0
+  #begin = ''
 
   /**
    * The present, or as soon after it as no other is, as ISO 8601 in UTC with milliseconds. It is later than
@@ -19,19 +16,15 @@ export class Timeline {
   }
 
   #format(ms: number): string {
-    const text = this.#text
     const second = Math.floor(ms / 1_000)
     if (second !== this.#second) {
       this.#second = second
-      text.write(new Date(ms).toISOString(), 'latin1')
+      this.#begin = new Date(ms).toISOString().slice(0, -'.000Z'.length)
     }
-    let rest = ms - second * 1_000
-    for (let at = text.length - 2; at > text.length - 5; at--) {
-      text[at] = ZERO + rest % 10
-      rest = Math.floor(rest / 10)
-    }
-    return text.toString('latin1')
+    const rest = ms - second * 1_000
+    return this.#begin + (fractions[rest] ??= `.${String(rest).padStart(3, '0')}Z`)
   }
 }
 
-const ZERO = 0x30
+/** How the milliseconds of a second are written: each made when first needed. */
+const fractions: string[] = []
