@@ -28,6 +28,7 @@ import type { Quota } from '../../kernel/util/quota.ts'
 import type { Tool } from '../../kernel/define/tool.ts'
 import type { McpContext } from '../mcp/request/context.ts'
 import type { McpFacts, McpRequest } from '../mcp/request/request.ts'
+import type { McpResult } from '../mcp/methods/extension.ts'
 import type { Generation } from './mcp-task.ts'
 import type { AnswerHandler, QuestionStream } from './task-asking.ts'
 
@@ -180,13 +181,13 @@ function requireOpen({ status: { state } }: Task): void {
 }
 
 /** `tasks/result`: waits for the task's end, and answers as its call would have. */
-function result(request: McpRequest, waiting: Quota): MaybePromise<object> {
+function result(request: McpRequest, waiting: Quota): McpResult {
   return onTask(request, (task) => (
     isTerminal(task.status.state) ? finalResult(request, task) : wait(request, waiting, task)
-  )) as MaybePromise<object>
+  )) as McpResult
 }
 
-function wait(request: McpRequest, waiting: Quota, task: Task): Promise<object> {
+function wait(request: McpRequest, waiting: Quota, task: Task): Promise<object | undefined> {
   const { id } = task
   const { mcp: { service }, origin } = request
   // Nothing runs for it, but the client may cancel it like a call.
@@ -223,8 +224,16 @@ function wait(request: McpRequest, waiting: Quota, task: Task): Promise<object> 
   })
 }
 
-function finalResult(request: McpRequest, task: Task): object {
-  const { _meta, ...result } = resultOf(request, task)
+/** Undefined where the task has failed: that is answered here, since it is no refusal of this request. */
+function finalResult(request: McpRequest, task: Task): object | undefined {
+  let ended
+  try {
+    ended = resultOf(request, task)
+  } catch (failure) {
+    request.report(request.faultOf(failure))
+    return undefined
+  }
+  const { _meta, ...result } = ended
   return { ...result, _meta: { ...isRecord(_meta) ? _meta : {}, ...related(task.id) } }
 }
 

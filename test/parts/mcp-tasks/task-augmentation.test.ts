@@ -96,6 +96,20 @@ test('a tool that fails fails its task, and the result is what the call would ha
   assert.deepEqual([unknown.error.code, unknown.error.data.detail], [-32602, 'Unknown task: x'])
 })
 
+for (const [kind, code] of [['busy', -32603], ['forbidden', -32600], ['unauthenticated', -32600]] as const) {
+  test(`a task that ended with ${kind} is no refusal of who asks for its result`, async (t) => {
+    const session = await begin(serveWork(t, 'optional', () => { throw new Fault(kind, 'No', { x: 1 }) }))
+    const { taskId } = await started(session)
+    await reaches(session, taskId, 'failed')
+    const response = await session.send('tasks/result', { taskId })
+    // Neither a later time nor another credential would give another answer.
+    assert.deepEqual([response.status, response.headers.get('retry-after')], [200, null])
+    assert.equal(response.headers.get('www-authenticate'), null)
+    const { error } = await answerOf(response)
+    assert.deepEqual([error.code, error.data], [code, { detail: 'No', x: 1 }])
+  })
+}
+
 const failures: readonly (readonly [what: string, run: (call: Call) => unknown, why: RegExp])[] = [
   ['what it throws', () => { throw new Fault('failed', 'No luck') }, /^No luck$/],
   ['what it throws later', async () => { throw new Fault('conflict', 'No luck') }, /^No luck$/],

@@ -205,6 +205,14 @@ export class McpRequest extends McpFacts {
     })
   }
 
+  /** Answers with what something else has ended with: a failure, but no refusal of this request. */
+  report(failure: Fault): void {
+    if (this.#isFinished) return
+    const error = this.errorOf(failure)
+    this.#finish()
+    this.channel.finish(formatError(this.id, error))
+  }
+
   #finish(): void {
     this.#isFinished = true
     this.onFinish?.()
