@@ -138,6 +138,8 @@ const wrong: readonly (readonly [options: object, sentence: RegExp])[] = [
   [{ mcp: { cache: { ttlMs: Infinity } } }, /^mcp\.cache\.ttlMs is Infinity; write whole milliseconds$/],
   [{ mcp: { extensions: { search: {} } } }, /^mcp\.extensions is an object; write names with a pre/],
   [{ mcp: { extensions: { 'com.example/search': true } } }, /^mcp\.extensions is an object; write names/],
+  [{ mcp: { extensions: { 'com.example/search': { max: 1n } } } },
+    /^mcp\.extensions has settings that JSON cannot represent \(.*BigInt\); write plain values$/],
   [{ mcp: { websiteUrl: '/about' } }, /^mcp\.websiteUrl is "\/about"; write a whole address, as in 'https/],
   [{ mcp: { cache: { ttlMs: 1, scope: 'all' } } }, /^mcp\.cache\.scope is "all"; write 'public' or/],
   [{ protocol: 'HTTP' }, /^protocol is "HTTP"; write 'http'$/],

@@ -177,12 +177,16 @@ const mustBeMeta = must(isRecord, `write an object, as in { 'example.com/key': 1
 /** What JSON cannot represent would break a whole list. */
 function checkMeta(owner: string, meta: unknown): void {
   mustBeMeta(owner, meta, '_meta')
+  requireJson(`${owner} has a _meta`, meta)
+}
+
+/** Throws `TypeError` for what JSON cannot represent. `what` begins the sentence, as in `It has a _meta`. */
+export function requireJson(what: string, value: unknown): void {
   try {
-    formatJson(meta)
+    formatJson(value)
   } catch (cause) {
     const why = cause instanceof Error ? ` (${cause.message.slice(0, 60).replace(/\s+/g, ' ')})` : ''
-    const message = `${owner} has a _meta that JSON cannot represent${why}; write plain values`
-    throw new TypeError(message, { cause })
+    throw new TypeError(`${what} that JSON cannot represent${why}; write plain values`, { cause })
   }
 }
 

@@ -3,7 +3,7 @@ import { keptStreamLimits } from '../../floors/kept-streams/limits.ts'
 import { isRegistryName } from '../../floors/hosts/mcp-registry.ts'
 import { stateLimits } from '../../floors/questions/limits.ts'
 import { isRecord } from '../../kernel/define/content.ts'
-import { mustBe, mustBeIcons, mustBeOptions } from '../../kernel/define/validate.ts'
+import { mustBe, mustBeIcons, mustBeOptions, requireJson } from '../../kernel/define/validate.ts'
 import type { KeptStreamLimits } from '../../floors/kept-streams/limits.ts'
 import type { StateLimits } from '../../floors/questions/limits.ts'
 import type { LimitTable } from '../../kernel/define/limits.ts'
@@ -49,6 +49,9 @@ const address = mustBe((value) => isString(value) && URL.canParse(String(value))
 /** The name of an extension, `com.example/search`, as clients know it. */
 const EXTENSION = /^[a-z][a-z\d.-]*\/[\w.-]+$/i
 
+const mustBeExtensions = mustBe(areExtensions,
+  `write names with a prefix, as in { 'com.example/search': {} }`)
+
 function areExtensions(value: unknown): boolean {
   return isRecord(value) && Object.keys(value).every((name) => EXTENSION.test(name) && isRecord(value[name]))
 }
@@ -63,7 +66,10 @@ export const mcpChecks: Checks<McpOptions> = {
     `write 'optional', 'required' or 'none'`),
   instructions: string, title: string, websiteUrl: address, icons: mustBeIcons,
   serverCard: mustBe(isRegistryName, `write a name in reverse-DNS form, as in 'com.example/shop'`),
-  extensions: mustBe(areExtensions, `write names with a prefix, as in { 'com.example/search': {} }`),
+  extensions(owner, value, member) {
+    mustBeExtensions(owner, value, member)
+    requireJson(`${owner}.${member} has settings`, value)
+  },
   pageSize: mustBe((value) => Number.isSafeInteger(value) && Number(value) > 0,
     'write a whole number above zero'),
   cache: mustBeOptions(`write { ttlMs: 60_000, scope: 'public' }`, cacheChecks),
