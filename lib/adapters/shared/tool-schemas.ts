@@ -1,6 +1,7 @@
 /** Schemas of other frameworks' tools as schemas that `defineTool` takes. */
 import { step } from '../../kernel/schema/error.ts'
 import { contract, isShape, isStandard } from '../../kernel/schema/standard.ts'
+import { isRecord } from '../../kernel/util/record.ts'
 import { schemaForm } from '../schemas/schema-form.ts'
 import { isLike, readMember } from './shape.ts'
 import type {
@@ -12,7 +13,7 @@ const vercel = Symbol.for('vercel.ai.schema')
 /** Whether a value can be a schema: of a library, of the AI SDK, or JSON Schema. */
 export function isAnySchema(value: unknown): value is object {
   if (isStandard(value) || isOfAiSdk(value)) return true
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  if (!isRecord(value)) return false
   return typeof readMember(value, 'type') === 'string' || typeof readMember(value, 'properties') === 'object'
 }
 

@@ -12,7 +12,7 @@ import {
   ContentBuilder, foreignTo, hasPromises, isAsyncIterable, isIterable, jsonOf, readPieces, tooLargeFault,
 } from '../../kernel/define/output.ts'
 import { isPlain, show } from '../../kernel/define/validate.ts'
-import { ownText } from '../../kernel/util/own-text.ts'
+import { ownText } from '../../kernel/util/own.ts'
 import { andThen, isThenable } from '../../kernel/util/thenable.ts'
 import { wellFormed } from '../../kernel/wire/characters.ts'
 import { formatJson } from '../../kernel/wire/json.ts'

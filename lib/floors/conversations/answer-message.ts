@@ -2,7 +2,7 @@
  * Answers one message within a conversation: the history goes in, the agent's answer comes out, and both are
  * added to the history. The same in every protocol. A run that outlives its request is in `task-run.ts`.
  */
-import { ownText } from '../../kernel/util/own-text.ts'
+import { ownText } from '../../kernel/util/own.ts'
 import { isThenable } from '../../kernel/util/thenable.ts'
 import { textOf } from '../../kernel/define/content.ts'
 import { Fault } from '../../kernel/define/fault.ts'

@@ -4,6 +4,7 @@
  * Spec: https://www.jsonrpc.org/specification
  */
 
+import { isRecord } from '../../kernel/util/record.ts'
 import { isWithin, sentenceWithin } from '../../kernel/wire/bounded.ts'
 import { formatJson, quote } from '../../kernel/wire/json.ts'
 import { JSON_TYPE } from '../../kernel/wire/media.ts'
@@ -51,10 +52,10 @@ export function rpcError(code: number, detail?: string, more?: Readonly<Record<s
 
 /** Decodes one parsed JSON value (§4, §5). `maxBytes` bounds the id and the method. */
 export function decodeMessage(value: unknown, maxBytes: number): RpcMessage {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isRecord(value)) {
     return { kind: 'malformed', id: undefined, why: 'A message is a JSON object' }
   }
-  const { jsonrpc, id, method, params, result, error } = value as Readonly<Record<string, unknown>>
+  const { jsonrpc, id, method, params, result, error } = value
   const known = id === undefined || isId(id, maxBytes) ? id : undefined
   if (jsonrpc !== '2.0') return { kind: 'malformed', id: known, why: '"jsonrpc" must be "2.0"' }
   if (known !== id) {

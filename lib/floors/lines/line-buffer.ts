@@ -1,6 +1,6 @@
 /** Lines of one client: bytes in, lines of text out. */
 import { isUtf8 } from 'node:buffer'
-import { ownBytes } from '../../kernel/util/own-bytes.ts'
+import { ownBytes } from '../../kernel/util/own.ts'
 
 export type Line =
   | { readonly ok: true; readonly text: string }

@@ -1,5 +1,6 @@
 /** JSON objects that others send, within bounds of size, depth and time. */
 import { timer } from '../../kernel/util/clock.ts'
+import { isRecord } from '../../kernel/util/record.ts'
 import { parseJson } from '../bounds/parse-json.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -10,8 +11,7 @@ const MAX_BYTES = 262_144
 /** The object of a JSON text; undefined for any other. */
 export function objectIn(json: string): Members | undefined {
   const parsed = parseJson(json, MAX_DEPTH)
-  const value: unknown = parsed.ok ? parsed.value : undefined
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Members : undefined
+  return parsed.ok && isRecord(parsed.value) ? parsed.value : undefined
 }
 
 /**

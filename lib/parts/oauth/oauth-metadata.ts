@@ -2,7 +2,7 @@
  * What clients of the OAuth proxy say of themselves, when they register or in a document of their own.
  * Spec: RFC 7591 §2; RFC 8252 §7; draft-ietf-oauth-client-id-metadata-document-03.
  */
-import { ownText } from '../../kernel/util/own-text.ts'
+import { ownText } from '../../kernel/util/own.ts'
 import { isStrings } from '../../kernel/wire/json.ts'
 import { objectIn } from '../../floors/outbound/remote-json.ts'
 import { isLoopbackName } from '../../floors/outbound/secure-address.ts'

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { Fault } from '../../kernel/define/fault.ts'
+import { isStrings } from '../../kernel/wire/json.ts'
 import { lazily, reach } from '../engine.ts'
 import { FollowedTopics } from '../remote/followed-topics.ts'
 import type { Entry, StoreKey } from '../../kernel/store/store.ts'
@@ -364,7 +365,7 @@ export function redisCommands(connection: RedisConnection, prefix: string): Remo
         return await connection.command(['eval', text, ...rest])
       }
     })
-    if (isTexts(answer)) return answer
+    if (isStrings(answer)) return answer
     throw new TypeError('The Redis client answers something else than a list of strings to a script')
   }
 }
@@ -380,8 +381,4 @@ function encodeTag(owner: string): string {
 
 function microseconds(ms: number): string {
   return ms > 1e12 ? '' : `${Math.ceil(ms * 1000)}`
-}
-
-function isTexts(answer: unknown): answer is readonly string[] {
-  return Array.isArray(answer) && answer.every((text) => typeof text === 'string')
 }

@@ -5,6 +5,7 @@
  * state stays when the list changes. Mistakes of a function throw; an expired principal is none.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
+import { isRecord } from '../../util/record.ts'
 import { isScope, parseScope } from '../../wire/challenge.ts'
 import { formatJson, isStrings } from '../../wire/json.ts'
 import { onlyValue } from '../../wire/only-value.ts'
@@ -185,8 +186,7 @@ const MAX_CLAIMS_BYTES = 16 * 1024
 
 /** A frozen copy of claims. Throws `TypeError` for what is no object, no JSON or too large. */
 function claimsOf(owner: string, claims: unknown): Claims {
-  const isObject = typeof claims === 'object' && claims !== null && !Array.isArray(claims)
-  const json = isObject ? jsonOf(owner, claims) : undefined
+  const json = isRecord(claims) ? jsonOf(owner, claims) : undefined
   if (json === undefined) {
     throw new TypeError(`${owner} has claims that are no object; return claims: { email, tenant }`)
   }

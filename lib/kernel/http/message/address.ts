@@ -4,7 +4,7 @@
  * it, or appends to it.
  */
 import { isIP } from 'node:net'
-import { ownText } from '../../util/own-text.ts'
+import { ownText } from '../../util/own.ts'
 import { defaultPorts } from '../../wire/uri.ts'
 import { ipv6GroupsOf } from '../../wire/ip-groups.ts'
 

@@ -4,7 +4,7 @@
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer'
 import { timer } from '../../util/clock.ts'
-import { ownBytes } from '../../util/own-bytes.ts'
+import { ownBytes } from '../../util/own.ts'
 import { Quota } from '../../util/quota.ts'
 import { formatJson } from '../../wire/json.ts'
 import { PLACE_LENGTH, placesIn } from '../../wire/random.ts'
