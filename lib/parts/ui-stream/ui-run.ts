@@ -104,14 +104,18 @@ export class UiFace implements Face<Answer> {
 
   dismissed(failure: PublicFailure): string { return errorEvents(failure) }
 
-  /** Texts and data become parts of the message, by the name of the artifact; files are shown. */
+  /**
+   * Texts and data become parts of the message, by the name of the artifact; files are shown. For the client
+   * a part with an id takes the place of the one that has it.
+   */
   #artifact(input: ArtifactInput): string {
     const { name = 'artifact', parts } = artifactOf(input)
-    const { id } = input
-    return parts.map((part) => {
-      if (part.type === 'text') return this.#part.event({ type: `data-${name}`, id, data: part.text })
-      return part.type === 'data' ? this.#part.event({ type: `data-${name}`, id, data: part.data })
-        : this.#show(part)
+    const { id: first, append = false } = input
+    return parts.map((part, index) => {
+      if (part.type !== 'text' && part.type !== 'data') return this.#show(part)
+      const id = index === 0 || first === undefined ? first : `${first}-${index}`
+      const data = part.type === 'text' ? part.text : part.data
+      return this.#part.event({ type: `data-${name}`, id: append ? undefined : id, data })
     }).join('')
   }
 

@@ -24,8 +24,9 @@ async function chat(server: TriportServer, more: object = {}, path = '/ui-stream
   let isDone = false
   eventReader(({ data }) => {
     if (data === '[DONE]') return void (isDone = true)
-    const { id: _id, ...part } = JSON.parse(data) as Part
-    parts.push(part as unknown as Part)
+    const { id, ...part } = JSON.parse(data) as Part
+    const isData = String(part['type']).startsWith('data-') && id !== undefined
+    parts.push({ ...part, ...isData && { id } } as unknown as Part)
   })(await response.text())
   assert.ok(isDone)
   return parts
@@ -89,6 +90,21 @@ test('what an agent says of its work are parts of their own, and so are data and
     { type: 'text-start' }, { type: 'text-delta', delta: 'Two.' }, { type: 'text-end' },
     { type: 'finish-step' },
     { type: 'finish', finishReason: 'stop', messageMetadata: { usage: { inputTokens: 3, outputTokens: 2 } } },
+  ])
+})
+
+test('no part of an artifact takes the place of another, but those of one that is given again', async (t) => {
+  const id = 'a'
+  const server = serving(t, (_prompt, call) => {
+    call.artifact({ id, name: 'tea', parts: ['Green', { type: 'data', data: 2 }] })
+    call.artifact({ id, name: 'tea', parts: ['Black', { type: 'data', data: 3 }] })
+    call.artifact({ id, name: 'tea', parts: ['with milk'], append: true })
+    return ''
+  })
+  assert.deepEqual((await chat(server)).slice(2, -2), [
+    { type: 'data-tea', id: 'a', data: 'Green' }, { type: 'data-tea', id: 'a-1', data: 2 },
+    { type: 'data-tea', id: 'a', data: 'Black' }, { type: 'data-tea', id: 'a-1', data: 3 },
+    { type: 'data-tea', data: 'with milk' },
   ])
 })
 
