@@ -41,6 +41,10 @@ export function decodeChat(body: unknown, passed: PassedOver, bounds: JsonBounds
   }
   if (isGiven(stream) && typeof stream !== 'boolean') throw wrongMember('stream', 'must be true or false')
   if (isGiven(options) && !isRecord(options)) throw wrongMember('stream_options', 'must be an object')
+  const isCounted = isRecord(options) ? options['include_usage'] ?? false : false
+  if (typeof isCounted !== 'boolean') {
+    throw wrongMember('stream_options.include_usage', 'must be true or false')
+  }
   if (isGiven(metadata) && !isRecord(metadata)) throw wrongMember('metadata', 'must be an object')
   refuseMembers(body, refused)
   // A spread into so many members would take 10 µs.
@@ -53,7 +57,7 @@ export function decodeChat(body: unknown, passed: PassedOver, bounds: JsonBounds
     clientTools, toolChoice,
     metadata: isRecord(metadata) ? metadata : undefined,
     isStream: stream === true,
-    includesUsage: isRecord(options) && options['include_usage'] === true,
+    includesUsage: isCounted,
     stops: isGiven(stop) ? stopsIn(stop) : [],
     maxCalls: mostCalls(body),
   }

@@ -274,6 +274,8 @@ const refused: readonly (readonly [
     schema: { type: 'string', pattern: 'a'.repeat(3_900_000) },
   } } }, 'response_format.json_schema.schema', /at \/pattern: from here on the schema takes too much work/],
   ['two answers', { n: 2 }, 'n', /must be 1/],
+  ['a usage that may be', { stream_options: { include_usage: 'yes' } }, 'stream_options.include_usage',
+    /must be true or false/],
   ['probabilities', { logprobs: true }, 'logprobs', /must be false.*no probabilities/],
   ['many probabilities', { top_logprobs: 3 }, 'top_logprobs', /must be 0/],
   ['a voice', { modalities: ['text', 'audio'] }, 'modalities', /must be \["text"\]/],

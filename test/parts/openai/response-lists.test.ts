@@ -107,6 +107,22 @@ test('items of tools that only other servers know are text, or passed over', asy
   ])
 })
 
+test('a truncation is shown again, and that nothing is compacted is in the log', async (t) => {
+  const lines: string[] = []
+  const server = serve(t, {
+    agents: [{ name: 'Agent', run: (prompt) => prompt }],
+    log: (level, text) => { if (level === 'info') lines.push(text) },
+  })
+  for (const truncation of ['auto', 'disabled']) {
+    assert.equal((await ask(server, { input: 'a', truncation }))['truncation'], truncation)
+  }
+  assert.equal((await ask(server, { input: 'a', truncation: null }))['truncation'], 'disabled')
+  const { output } = await ask(server, { input: 'a', context_management: [{ type: 'compaction' }] })
+  assert.equal(output[0].content[0].text, 'a')
+  const told = lines.filter((line) => line.includes('context_management'))
+  assert.equal(told.length, 1)
+})
+
 test('an empty input is answered at once, and asks no agent', async (t) => {
   const { server, seen } = watching(t)
   for (const input of ['', []]) {

@@ -600,6 +600,8 @@ test('what is wrong is said with the member that it is in, and a failure ends th
     [{ text: { format: { type: 'xml' } } }, 'text.format.type', /json_schema/],
     [{ background: true, store: false }, 'store', /must be true/],
     [{ conversation: 'c' }, 'conversation', /previous_response_id/],
+    [{ truncation: 'oldest' }, 'truncation', /must be "auto" or "disabled", or left out/],
+    [{ context_management: { type: 'compaction' } }, 'context_management', /must be a list, or left out/],
     [{ previous_response_id: 'resp_1' }, 'previous_response_id', /no response 'resp_1'/],
     [{ stream: 'yes' }, 'stream', /true or false/],
   ]

@@ -59,9 +59,13 @@ const dialect: ChatDialect = {
 /** Where the items of the responses before come from. */
 const BEFORE = 'previous_response_id'
 
+const WHOLE = 'a conversation goes to the agent whole'
+
 const refused: readonly RefusedMember[] = [
   ['conversation', never, 'write previous_response_id, the id of the response before'],
   ['prompt', never, 'no prompts are kept here; write the text as input'],
+  ['truncation', (value) => value === 'auto' || value === 'disabled', WHOLE, '"auto" or "disabled"'],
+  ['context_management', Array.isArray, WHOLE, 'a list'],
   ['response_format', isOtherwiseSaid, 'write text.format, { "type", "name", "schema" }'],
 ]
 

@@ -75,7 +75,7 @@ function settingsIn(body: ResponseItem): readonly [settings: string, labels: str
   const text = (name: string): unknown => typeof body[name] === 'string' ? body[name] : null
   const settings = {
     tools: toolsOf(body['tools']), tool_choice: body['tool_choice'] ?? 'auto',
-    truncation: 'disabled', parallel_tool_calls: body['parallel_tool_calls'] !== false,
+    truncation: text('truncation') ?? 'disabled', parallel_tool_calls: body['parallel_tool_calls'] !== false,
     text: textSettings(body['text']),
     top_p: number('top_p', 1), temperature: number('temperature', 1),
     presence_penalty: number('presence_penalty', 0), frequency_penalty: number('frequency_penalty', 0),

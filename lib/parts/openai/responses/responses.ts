@@ -3,7 +3,7 @@
  * Spec: https://platform.openai.com/docs/api-reference/responses
  */
 import { tasksOf } from '../../../floors/tasks/tasks-floor.ts'
-import { text } from '../../../kernel/define/content.ts'
+import { isGiven, text } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { timeoutOf } from '../../../floors/conversations/answer-message.ts'
 import { cancelTaskRun, TaskRun } from '../../../floors/tasks/task-run.ts'
@@ -93,6 +93,10 @@ function turnOf(
   const passed = new PassedOver()
   const conversation = conversationOf(instructions, before, items, reader, limits, passed)
   passed.report(service.log, origin)
+  if (isGiven(request.body['context_management'])) {
+    service.log('info', 'A client asks by context_management that its conversation be compacted; the agent '
+      + 'gets it whole', { request: origin.requestId })
+  }
   const { prompt, message, history, clientToolResults } = conversation ?? nothing
   const input: AgentInput = {
     protocol: 'http', conversationId: undefined, isNamed: false,
