@@ -38,9 +38,9 @@ const good = { authorization: 'Bearer good' }
 type Ask = readonly [path: string, body?: unknown, method?: string]
 
 /** Of MCP, which `resource` is the address of. */
-const ofMcp: readonly Ask[] = [
-  ['/mcp', {}], ['/mcp'], ['/mcp', undefined, 'DELETE'], ['/sse'], ['/messages/', {}],
-]
+const ofMcp: readonly Ask[] = [['/mcp', {}], ['/mcp'], ['/mcp', undefined, 'DELETE']]
+/** Of its oldest transport, whose clients know the first path alone, and refuse the metadata of any other. */
+const ofSse: readonly Ask[] = [['/sse'], ['/messages/', {}], ['/messages/?session_id=a', {}]]
 const beside: readonly Ask[] = [
   ['/', { query: 'hi' }], ['/agents'], ['/agents/bot'], ['/agents/bot', { query: 'hi' }], ['/tools'],
   ['/tools/add%20up', {}], ['/tools/none', {}], ['/resources'], ['/prompts'], ['/conversations'],
@@ -79,7 +79,7 @@ async function resourceIn(server: Pick<TriportServer, 'fetch'>, challenge: strin
 test('each path leads to metadata of its own, those of the resource that is named to that one', async (t) => {
   const server = serve(t, options)
   for (const [asks, resourceOf] of [
-    [ofMcp, () => '/mcp'], [beside, (path: string) => path],
+    [ofMcp, () => '/mcp'], [ofSse, () => '/sse'], [beside, (path: string) => path],
   ] as const) {
     for (const ask of asks) {
       const path = resourceOf(ask[0])
@@ -96,11 +96,12 @@ test('each path leads to metadata of its own, those of the resource that is name
 test('where the resource is the server, all paths lead to that, and have it as metadata', async (t) => {
   for (const resource of [HOST, `${HOST}/`]) {
     const server = serve(t, { ...options, auth: { ...auth, resource } })
-    for (const ask of [...ofMcp, ...beside]) {
+    for (const ask of [...ofMcp, ...ofSse, ...beside]) {
       const challenge = await challengeTo(server, ask)
       assert.equal(challenge, `Bearer realm="Shop", scope="basic", resource_metadata="${HOST}${WELL_KNOWN}"`)
       assert.equal(await resourceIn(server, challenge), resource)
-      assert.equal((await jsonOf(await server.fetch(request(WELL_KNOWN + ask[0]))))['resource'], resource)
+      const { resource: said } = await jsonOf(await server.fetch(request(WELL_KNOWN + ask[0])))
+      assert.equal(said, resource)
     }
   }
 })
@@ -117,6 +118,8 @@ test('a prefix of the resource is that of the paths beside it', async (t) => {
       assert.equal(await resourceIn(server, challenge), HOST + prefix + path)
     }
     assert.equal(await resourceIn(server, await challengeTo(server, [`${mountPath}/mcp`, {}])), resource)
+    const messages = await challengeTo(server, [`${mountPath}/messages/`, {}])
+    assert.equal(await resourceIn(server, messages), `${HOST}${prefix}/sse`)
   }
 })
 
@@ -142,6 +145,7 @@ test('the resource may be the address of any protocol', async (t) => {
   const server = serve(t, { ...options, auth: { ...auth, resource: `${HOST}/a2a` } })
   for (const [path, resource] of [
     ['/a2a', '/a2a'], ['/message:send', '/a2a'], ['/agents/bot/a2a', '/a2a'], ['/mcp', '/mcp'], ['/', '/'],
+    ['/messages/', '/sse'],
   ] as const) {
     assert.equal(await resourceIn(server, await challengeTo(server, [path, {}])), HOST + resource, path)
   }
@@ -174,7 +178,7 @@ test('a path stands in a challenge with its escapes, unless it is too long for a
 
 test('with keys alone there is no metadata, and a challenge says no more than the scheme', async (t) => {
   const server = serve(t, { ...options, auth: undefined, apiKey: 'k' })
-  for (const ask of [...ofMcp, ...beside]) {
+  for (const ask of [...ofMcp, ...ofSse, ...beside]) {
     assert.equal(await challengeTo(server, ask), 'Bearer realm="Shop"')
     assert.equal(await challengeTo(server, ask, bad), 'Bearer realm="Shop"')
     assert.equal((await server.fetch(request(WELL_KNOWN + ask[0]))).status, 404)

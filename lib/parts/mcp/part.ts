@@ -54,8 +54,11 @@ function endpointsOf(mcp: McpServer): readonly Endpoint[] {
     at('POST', '/mcp', 'call', post.bind(undefined, mcp), about),
     at('GET', '/mcp', 'stream', withSession.bind(undefined, mcp, get)),
     at('DELETE', '/mcp', 'end', withSession.bind(undefined, mcp, remove)),
-    at('GET', '/sse', 'legacySse', openLegacySse.bind(undefined, mcp)),
-    at('POST', '/messages', 'post', postMessage.bind(undefined, mcp)),
+    // Clients of this transport know the first of its paths alone, and refuse the metadata of another.
+    ...[
+      at('GET', '/sse', 'legacySse', openLegacySse.bind(undefined, mcp)),
+      at('POST', '/messages', 'post', postMessage.bind(undefined, mcp)),
+    ].map((endpoint) => ({ ...endpoint, resourcePath: '/sse' })),
     ...cardEndpoints(mcp.service, mcp.options),
   ]
 }

@@ -1,7 +1,8 @@
 /**
  * The server as an OAuth protected resource: the metadata of its paths, and the challenge that leads there.
  * `auth.resource` is the address of an endpoint, and stands for all that its part serves; or else for the
- * whole server. Each path of another part is a resource of its own. Spec: RFC 9728; RFC 6750 §3.
+ * whole server. Each path of another part is a resource of its own, and so is one that names it. Spec: RFC
+ * 9728; RFC 6750 §3.
  */
 import { formatChallenge } from '../../wire/challenge.ts'
 import { formatJson } from '../../wire/json.ts'
@@ -103,8 +104,10 @@ export function createProtectedResource(
   function besideAt(path: string): string | undefined {
     if (covered === undefined) return undefined
     const endpoint = protectedAt(path)
-    if (endpoint === undefined || covered.has(endpoint)) return undefined
-    const encoded = before + encodeURI(path).replace(/[?#]/g, encodeURIComponent)
+    if (endpoint === undefined) return undefined
+    const { resourcePath = covered.has(endpoint) ? undefined : path } = endpoint
+    if (resourcePath === undefined) return undefined
+    const encoded = before + encodeURI(resourcePath).replace(/[?#]/g, encodeURIComponent)
     return encoded.length > MAX_PATH ? undefined : encoded
   }
 

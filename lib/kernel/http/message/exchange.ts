@@ -141,6 +141,8 @@ export interface Endpoint {
   readonly mayName?: (params: ReadonlyMap<string, string>) => boolean
   /** A path with a final `/`: unknown paths below it are refused in this endpoint's form. */
   readonly refusesBelow?: string
+  /** The path of the resource that tokens are made for (RFC 9728). Left out: that of its part, or its own. */
+  readonly resourcePath?: string
   /** Answers also while the server closes. */
   readonly always?: boolean
   /** Loaded when OpenAPI is read: what a caller may use. Left out: not described. */
