@@ -151,7 +151,25 @@ test('to a model of an older revision each message is one block, of a kind that 
     for (const content of [words, [words], [words, image], audio, [words, use], [result], []]) {
       assert.deepEqual(encode(revision, content), [user(content)])
     }
+    const resource = { type: 'resource', resource: { uri: 'a:b', text: 'tea' } }
+    for (const content of [resource, [words, { type: 7 }]]) {
+      assert.throws(() => encode(revision, content), {
+        kind: 'unsupported',
+        message: new RegExp(`^A client of MCP ${revision} takes no .*audio, tool_use, tool_result\\), or`),
+      })
+    }
   }
+})
+
+test('what a message to a model has besides goes out with it', () => {
+  const messages = [{ role: 'user', content: [words, image], _meta: { 'com.example/n': 1 } }] as const
+  const question: Question = { what: 'sample', messages, maxTokens: 1 }
+  const sent = (revision: string): unknown => (
+    encodeQuestion(question, peerOf(revision, { sampling: {} })).params?.['messages']
+  )
+  assert.deepEqual(sent('2025-11-25'), messages)
+  const { content: _content, ...rest } = messages[0]
+  assert.deepEqual(sent('2025-06-18'), [{ ...rest, content: words }, { ...rest, content: image }])
 })
 
 /** Fields of a form as 2025-11-25 has them, and as they go out to a client of 2025-06-18. */

@@ -129,8 +129,7 @@ type Message = SampleQuestion['messages'][number]
 function encodeSampling(question: SampleQuestion, peer: PeerInfo): Readonly<Record<string, unknown>> {
   const { what: _what, key: _key, task: _task, messages, ...params } = question
   requireDeclared(question, peer)
-  const encode = peer.abilities.samplingTools ? encodeMessage : encodeOlder
-  return { ...params, messages: messages.flatMap((message) => encode(message, peer.revision)) }
+  return { ...params, messages: messages.flatMap((message) => encodeMessage(message, peer)) }
 }
 
 function requireDeclared({ tools, includeContext }: SampleQuestion, { abilities, revision }: PeerInfo): void {
@@ -147,21 +146,28 @@ function lacking(sentence: string, sampling: object): Fault {
   return new Fault('unsupported', sentence, { ability: 'sample', requiredCapabilities: { sampling } })
 }
 
-function encodeMessage({ role, content }: Message): readonly Message[] {
-  return [{ role, content: typeof content === 'string' ? text(content) : content }]
-}
-
-function encodeOlder(message: Message, { name, sampled }: Revision): readonly Message[] {
-  if (sampled === 'any') return encodeMessage(message)
-  return encodeMessage(message).flatMap(({ role, content }) => [content].flat().map((block) => {
+function encodeMessage({ content, ...rest }: Message, peer: PeerInfo): readonly Message[] {
+  const { name } = peer.revision
+  const kinds = sampledKinds(peer)
+  const whole = typeof content === 'string' ? text(content) : content
+  const blocks = [whole].flat()
+  for (const block of blocks) {
     const type = isRecord(block) ? block['type'] : block
-    if (typeof type === 'string' && isRecord(block) && sampled.has(type)) return { role, content: block }
+    if (typeof type === 'string' && isRecord(block) && kinds.has(type)) continue
     throw new Fault('unsupported', `A client of MCP ${name} takes no ${show(type)} in a message to `
-      + `its model; write it in what it takes (${[...sampled].join(', ')}), or leave it out`)
-  }))
+      + `its model; write it in what it takes (${[...kinds.keys()].join(', ')}), or leave it out`)
+  }
+  if (kinds === texts) return [{ ...rest, content: whole }]
+  return blocks.map((block) => ({ ...rest, content: block }))
 }
 
-const texts: ReadonlyMap<unknown, readonly string[]> = new Map([
+/** The kinds of blocks in messages to and from a client's model; `texts`: a message has several. */
+function sampledKinds({ abilities, revision: { sampled } }: PeerInfo): typeof texts | ReadonlySet<string> {
+  return sampled === 'any' || abilities.samplingTools ? texts : sampled
+}
+
+/** Of all kinds, the members that are texts. */
+const texts: ReadonlyMap<string, readonly string[]> = new Map([
   ['text', ['text']], ['image', ['data', 'mimeType']], ['audio', ['data', 'mimeType']],
   ['tool_use', ['id', 'name']], ['tool_result', ['toolUseId']],
 ])
@@ -173,12 +179,14 @@ function samplingFault(result: Readonly<Record<string, unknown>>, peer: PeerInfo
     return 'needs role, content and model'
   }
   if (typeof stopReason !== 'string') return `has the stopReason ${show(stopReason)}, which is no string`
-  const { name, sampled } = peer.revision
-  const hasAll = sampled === 'any' || peer.abilities.samplingTools
-  if (!hasAll && Array.isArray(content)) return `has a list as content, which is one block in MCP ${name}`
+  const { name } = peer.revision
+  const kinds = sampledKinds(peer)
+  if (kinds !== texts && Array.isArray(content)) {
+    return `has a list as content, which is one block in MCP ${name}`
+  }
   for (const block of [content].flat()) {
     const { type, ...members } = isRecord(block) ? block : {}
-    const needed = hasAll || (typeof type === 'string' && sampled.has(type)) ? texts.get(type) : undefined
+    const needed = typeof type === 'string' && kinds.has(type) ? texts.get(type) : undefined
     if (needed === undefined) {
       const what = isRecord(block) ? `a block of type ${show(type)}` : show(block)
       return `has ${what} as content, which MCP ${name} does not know`
