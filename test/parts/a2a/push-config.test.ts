@@ -181,17 +181,17 @@ const secret = 'a-secret-value'
 
 const wrong: readonly (readonly [given: Partial<PushConfig>, complaint: RegExp])[] = [
   ...['', 'a/b', 'a\\b', 'a\0b', 'a'.repeat(257)].map((id) => (
-    [{ id }, /^The id of a push configuration must/] as const
+    [{ id }, /^id must be 1 to 256 bytes without/] as const
   )),
   ...['', ' a', 'a ', `${secret}\r\nX: y`, `${secret}\n`, `${secret}\0`, `${secret}é`, secret.repeat(100)]
-    .map((token) => [{ token }, /^The token of a push configuration must be 1 to 1024 visible/] as const),
+    .map((token) => [{ token }, /^token must be 1 to 1024 visible/] as const),
   ...[[], ['Bea rer'], ['Bearer:'], ['Bearer\r\n'], [''], ['é'], ['a'.repeat(65)],
     Array<string>(9).fill('Bearer')]
     .map((schemes) => (
-      [{ authentication: { schemes, credentials: secret } }, /must name a scheme of HTTP/] as const
+      [{ authentication: { schemes, credentials: secret } }, /^authentication must name a scheme/] as const
     )),
   ...['', `${secret}\r\nHost: evil.test`, `${secret}\u2028`, secret.repeat(300)].map((credentials) => (
-    [{ authentication: { schemes: ['Bearer'], credentials } }, /credentials of a push configuration/] as const
+    [{ authentication: { schemes: ['Bearer'], credentials } }, /^authentication.credentials must be/] as const
   )),
 ]
 

@@ -6,6 +6,7 @@ import { operations } from '../../../lib/parts/a2a/tasks/operations.ts'
 import { preparePush } from '../../../lib/parts/a2a/tasks/send.ts'
 import { pushSettingsOf } from '../../../lib/parts/a2a/model/push-settings.ts'
 import { createServer } from '../../../lib/index.ts'
+import { request } from '../../fixtures/client.ts'
 import { serviceWith, taskOf, webhook, wordDialect } from '../../fixtures/webhook.ts'
 import type { TestContext } from 'node:test'
 import type { PushConfig } from '../../../lib/parts/a2a/model/model.ts'
@@ -91,15 +92,20 @@ test('of a task that is not the caller\'s nothing is found', async (t) => {
 
 test('what may not be posted to is refused when it is made, and before a message is run', async (t) => {
   const { ann, task } = await callers(t)
-  const wrong: readonly Partial<PushConfig>[] = [
-    { url: 'http://example.com/' }, { url: 'https://localhost/' }, { url: 'https://0x7f.1/' },
-    { url: 'no address' }, { id: 'a/b' }, { token: 'a\r\nb' },
-    { authentication: { schemes: ['Bearer'], credentials: 'a\nb' } },
+  const wrong: readonly (readonly [member: string, config: Partial<PushConfig>])[] = [
+    ['url', { url: 'http://example.com/' }], ['url', { url: 'https://localhost/' }],
+    ['url', { url: 'https://0x7f.1/' }], ['url', { url: 'no address' }],
+    ['id', { id: 'a/b' }], ['token', { token: 'a\r\nb' }],
+    ['authentication', { authentication: { schemes: ['a b'], credentials: undefined } }],
+    ['authentication.credentials', { authentication: { schemes: ['Bearer'], credentials: 'a\nb' } }],
   ]
-  for (const more of wrong) {
+  for (const [member, more] of wrong) {
     const given = config(task.id, more)
-    await assert.rejects(() => create(ann, given), { kind: 'invalid' }, JSON.stringify(more))
-    await assert.rejects(() => preparePush(ann, given, undefined), { kind: 'invalid' }, JSON.stringify(more))
+    const refused = (at: string): object => ({
+      kind: 'invalid', field: `${at}.${member}`, message: new RegExp(`^${at}\\.${member} (?:must|leads) `),
+    })
+    await assert.rejects(() => create(ann, given), refused('params'))
+    await assert.rejects(() => preparePush(ann, given, undefined), refused('params.configuration.hook'))
   }
   assert.deepEqual(await ann.context.push!.configs.of(task), [])
 })
@@ -123,4 +129,38 @@ test('a server takes the option, and refuses one that it does not know', async (
   assert.throws(() => createServer({
     agents, protocol: 'a2a', a2a: { pushNotifications: { allowedHost: ['hooks.example.com'] } as object },
   }), /a2a\.pushNotifications has no option 'allowedHost'; did you mean 'allowedHosts'/)
+})
+
+test('what is wrong with a webhook names its member where the client wrote it, in every form', async (t) => {
+  const run = (): object => ({ text: 'More?', state: 'input-required' })
+  const agents = [{ name: 'Assistant', description: 'Answers.', run }]
+  const server = createServer({ agents, protocol: 'a2a', a2a: { pushNotifications: true } })
+  t.after(() => server.close())
+  const post = async (path: string, body: object): Promise<unknown> => (
+    (await server.fetch(request(path, body))).json()
+  )
+  const call = async (method: string, params: object): Promise<unknown> => (
+    post('/a2a', { jsonrpc: '2.0', id: 1, method, params })
+  )
+  const hook = { url: 'http://example.com/' }
+  const message = { messageId: 'm1', role: 'ROLE_USER', parts: [{ text: 'hi' }] }
+  const old = { kind: 'message', messageId: 'm1', role: 'user', parts: [{ kind: 'text', text: 'hi' }] }
+  const { task: { id } } = await post('/message:send', { message }) as { task: { id: string } }
+  const configuration = { taskPushNotificationConfig: hook }
+  const rows: readonly (readonly [answer: Promise<unknown>, field: string, said: string])[] = [
+    [call('CreateTaskPushNotificationConfig', { ...hook, taskId: id }), '"field":"url"', 'params.url'],
+    [post(`/tasks/${id}/pushNotificationConfigs`, hook), '"field":"url"', '"url'],
+    [call('SendMessage', { message, configuration }),
+      '"field":"configuration.taskPushNotificationConfig.url"', 'params.configuration.'],
+    [post('/message:send', { message, configuration }),
+      '"field":"configuration.taskPushNotificationConfig.url"', '"configuration.'],
+    [call('tasks/pushNotificationConfig/set', { taskId: id, pushNotificationConfig: hook }),
+      '"code":-32602', 'params.pushNotificationConfig.url'],
+    [call('message/send', { message: old, configuration: { pushNotificationConfig: hook } }),
+      '"code":-32602', 'params.configuration.pushNotificationConfig.url'],
+  ]
+  for (const [answer, field, said] of rows) {
+    const text = JSON.stringify(await answer)
+    for (const part of [field, said, 'url must begin with https:']) assert.ok(text.includes(part), text)
+  }
 })

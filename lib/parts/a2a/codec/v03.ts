@@ -175,6 +175,7 @@ export const v03: Dialect = {
   undeclaredCard: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
   ...oldErrors,
   formatPush: (_event, task) => formatters.get(task),
+  pushAt: { create: `params.${CONFIG}`, send: `params.configuration.${CONFIG}` },
   pushType: JSON_TYPE,
   pushesTasks: true,
 }

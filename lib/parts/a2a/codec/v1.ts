@@ -102,10 +102,6 @@ const form: ParamsForm = {
   },
   /** In a `SendMessage` the task of a configuration is not known. */
   readPush({ id, taskId, url, token, authentication }, at, maxNameBytes) {
-    // It becomes a segment of a path.
-    if (typeof id === 'string' && /[/\\\0]/.test(id)) {
-      throw wrongField(at, 'id', 'must have no /, no \\ and no NUL in it')
-    }
     return {
       id: readName(id, at, 'id', maxNameBytes),
       taskId: readName(taskId, at, 'taskId', maxNameBytes),
@@ -141,6 +137,7 @@ export const v1: Dialect = {
   streamsErrors: false,
   ...v1Errors,
   formatPush: formatters.stream,
+  pushAt: { create: 'params', send: `params.configuration.${form.push}` },
   pushType: A2A_JSON_TYPE,
   pushesTasks: false,
 }

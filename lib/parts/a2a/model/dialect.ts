@@ -75,6 +75,8 @@ export interface Dialect extends ErrorEncoders {
   readonly streamsErrors: boolean
   /** The body of a webhook for an event, JSON text; `task` is the task after the event. */
   formatPush(event: StreamEvent, task: TaskView): string
+  /** Where the params of `push-create` and of a message have a webhook. */
+  readonly pushAt: { readonly create: string; readonly send: string }
   /** The media type of that body. */
   readonly pushType: string
   /** That body is the whole task, whatever the event: of several that wait, the last one is enough. */

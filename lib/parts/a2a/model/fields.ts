@@ -18,6 +18,11 @@ export class FieldFault extends Fault {
     super('invalid', `${field} ${demand}`)
     this.field = field
   }
+
+  /** The same fault of an object that is at `at`. */
+  within(at: string): FieldFault {
+    return wrongField(at, this.field, this.message.slice(this.field.length + 1))
+  }
 }
 
 /** As in `wrongField('params', 'id', 'must be a string')`. */

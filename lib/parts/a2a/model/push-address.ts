@@ -3,8 +3,8 @@
  * nor to what only this server can reach: when it is given and before each post, and what its name leads to
  * whenever that is connected to. Spec: A2A 1.0 §13.2.
  */
-import { Fault } from '../../../kernel/define/fault.ts'
 import { hostKindOf, hostNameOf, isListedHost, mayLeadTo } from '../../../floors/outbound/host.ts'
+import { FieldFault } from './fields.ts'
 import type { IpKind } from '../../../floors/outbound/ip.ts'
 import type { PushSettings } from './push-settings.ts'
 
@@ -14,7 +14,7 @@ export type AddressRules = Pick<PushSettings, 'allowInsecure' | 'allowPrivate' |
 const MAX_URL_BYTES = 2_048
 
 /**
- * The address, parsed. Throws `Fault('invalid')` for what is none, and for one that may not be posted to as
+ * The address, parsed. Throws a `FieldFault` for what is none, and for one that may not be posted to as
  * far as its name shows that without being looked up.
  */
 export function checkPushUrl(text: string, rules: AddressRules): URL {
@@ -44,13 +44,13 @@ const words: ReadonlyMap<IpKind, string> = new Map([
   ['loopback', 'to this machine'], ['private', 'into a private network'],
 ])
 
-/** Throws `Fault('invalid')` where nothing is posted to what leads there. */
+/** Throws a `FieldFault` where nothing is posted to what leads there. */
 export function requirePushKind(kind: IpKind, { allowPrivate }: AddressRules): void {
   if (mayLeadTo(kind, allowPrivate)) return
   const where = words.get(kind) ?? 'where nothing is posted to'
   throw refused(`leads ${where}; give one that is reached from the internet`)
 }
 
-function refused(demand: string): Fault {
-  return new Fault('invalid', `The url of a push configuration ${demand}`)
+function refused(demand: string): FieldFault {
+  return new FieldFault('url', demand)
 }

@@ -12,7 +12,7 @@ import { andThen } from '../../../kernel/util/thenable.ts'
 import { formatJson, isStrings } from '../../../kernel/wire/json.ts'
 import { randomUuid } from '../../../kernel/wire/random.ts'
 import { A2aFault } from '../model/faults.ts'
-import { wrongField } from '../model/fields.ts'
+import { FieldFault, wrongField } from '../model/fields.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Log } from '../../../kernel/define/log.ts'
 import type { Entry, Store, StoreKey } from '../../../kernel/store/store.ts'
@@ -54,8 +54,9 @@ const TOKEN = /^[\w!#$%&'*+.^\x60|~-]{1,64}$/
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 const PAGE_TOKEN = /^[1-9]\d{0,14}$/
 
-/** Throws `Fault('invalid')`, without secrets, for what cannot be kept or put into a header. */
+/** Throws a `FieldFault`, without secrets, for what cannot be kept or put into a header. */
 export function checkPushConfig({ id, token, authentication }: PushConfig): void {
+  // It becomes a segment of a path.
   const isId = id === undefined || (id !== '' && !/[/\\\0]/.test(id) && Buffer.byteLength(id) <= MAX_ID_BYTES)
   demand(isId, 'id', `must be 1 to ${MAX_ID_BYTES} bytes without '/', '\\' and NUL; leave it out to get one`)
   demandHeader(token, 'token', MAX_TOKEN_BYTES)
@@ -64,7 +65,7 @@ export function checkPushConfig({ id, token, authentication }: PushConfig): void
   const isCount = schemes.length > 0 && schemes.length <= MAX_SCHEMES
   const areSchemes = isCount && schemes.every((scheme) => TOKEN.test(scheme))
   demand(areSchemes, 'authentication', 'must name a scheme of HTTP, as in Bearer')
-  demandHeader(credentials, 'credentials', MAX_CREDENTIALS_BYTES)
+  demandHeader(credentials, 'authentication.credentials', MAX_CREDENTIALS_BYTES)
 }
 
 /** The memory that one takes, roughly. */
@@ -228,5 +229,5 @@ function demandHeader(text: string | undefined, member: string, maxBytes: number
 }
 
 function demand(isMet: boolean, member: string, what: string): void {
-  if (!isMet) throw new Fault('invalid', `The ${member} of a push configuration ${what}`)
+  if (!isMet) throw new FieldFault(member, what)
 }

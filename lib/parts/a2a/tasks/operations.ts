@@ -2,7 +2,6 @@
  * The table of operations. A request and its decoded params go in, a result or a stream of events comes out,
  * in no dialect and no binding. Each throws, or rejects with, a `Fault`. Spec: A2A 1.0 §3.1.
  */
-import { callerOf } from '../../../kernel/define/call.ts'
 import { isTerminal } from '../../../floors/tasks/task.ts'
 import { cancelTaskRun } from '../../../floors/tasks/task-run.ts'
 import { timer } from '../../../kernel/util/clock.ts'
@@ -11,8 +10,8 @@ import { signedExtendedCard } from '../card/card-replies.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
 import { viewOf } from '../model/task-view.ts'
-import { checkPushConfig, pageOfPushConfigs, pushConfigOf, shownPushConfig } from '../push/push-config.ts'
-import { findTask, isVisible, requirePush } from './request.ts'
+import { pageOfPushConfigs, pushConfigOf, shownPushConfig } from '../push/push-config.ts'
+import { checkPush, findTask, isVisible, requirePush } from './request.ts'
 import { sendMessage, streamMessage } from './send.ts'
 import { subscribe } from './stream.ts'
 import type { RunningTask, Task } from '../../../floors/tasks/task.ts'
@@ -33,9 +32,8 @@ export const operations: Operations = {
   'subscribe': subscribe,
   async 'push-create'(request, { tenant, config }) {
     const { push, task } = await hooked(request, tenant, config.taskId)
-    checkPushConfig(config)
     const { exchange: { origin }, dialect } = request
-    await push.checkUrl(config.url, callerOf(origin))
+    await checkPush(request, push, config, dialect.pushAt.create)
     return shownPushConfig(await push.register(task, config, dialect.name, origin.header('traceparent')))
   },
   async 'push-get'(request, { tenant, taskId, id }) {

@@ -4,14 +4,17 @@
  * by `call.extensions`; others are ignored.
  * Spec of extensions: A2A 1.0 §3.2.6 and §4.6, A2A 0.3 §3.6.
  */
+import { callerOf } from '../../../kernel/define/call.ts'
 import { andThen } from '../../../kernel/util/thenable.ts'
 import { A2aFault } from '../model/faults.ts'
+import { FieldFault } from '../model/fields.ts'
+import { checkPushConfig } from '../push/push-config.ts'
 import type { Origin } from '../../../kernel/define/call.ts'
 import type { Task } from '../../../floors/tasks/task.ts'
 import type { Tasks } from '../../../floors/tasks/tasks.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { CardRequest } from '../card/card-replies.ts'
-import type { OperationName, Requests, Results, StreamEvent } from '../model/model.ts'
+import type { OperationName, PushConfig, Requests, Results, StreamEvent } from '../model/model.ts'
 import type { A2aSetup } from '../model/options.ts'
 import type { Push } from '../push/push.ts'
 
@@ -71,6 +74,18 @@ export function requirePush({ context: { push } }: A2aRequest): Push {
   if (push !== undefined) return push
   throw new A2aFault('PUSH_NOTIFICATION_NOT_SUPPORTED',
     'This server posts to no webhooks; read the task, or subscribe to it')
+}
+
+/** Rejects with what is wrong with a webhook, whose configuration is at `at`: as `checkUrl`, too. */
+export async function checkPush(
+  { exchange: { origin } }: A2aRequest, push: Push, config: PushConfig, at: string,
+): Promise<void> {
+  try {
+    checkPushConfig(config)
+    await push.checkUrl(config.url, callerOf(origin))
+  } catch (error) {
+    throw error instanceof FieldFault ? error.within(at) : error
+  }
 }
 
 /** Of 1.0 and of 0.3. A client is answered in the one that it sends. */

@@ -4,7 +4,6 @@
  * Spec: A2A 1.0 §3.1.1, §3.1.2, §3.4.
  */
 import { followTask, remoteTasksOf } from '../../../floors/tasks/tasks-floor.ts'
-import { callerOf } from '../../../kernel/define/call.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { requireScopes } from '../../../kernel/define/principal.ts'
 import { deliverMessage, withAnswers } from '../../../floors/tasks/question-answer.ts'
@@ -17,9 +16,8 @@ import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
 import { isSettled, viewOf } from '../model/task-view.ts'
 import { toolCallFor } from '../model/tool-agent.ts'
-import { checkPushConfig } from '../push/push-config.ts'
 import { AgentTurn } from './agent-turn.ts'
-import { checkExtensions, findTask, requirePush } from './request.ts'
+import { checkExtensions, checkPush, findTask, requirePush } from './request.ts'
 import { isRerunFor, replyWithMessage } from './run-message.ts'
 import { replyStream, taskStream, turnStream } from './stream.ts'
 import type { Task, TaskMessage } from '../../../floors/tasks/task.ts'
@@ -137,11 +135,10 @@ export async function preparePush(
 ): Promise<(task: Task) => MaybePromise<unknown>> {
   const push = requirePush(request)
   const { dialect, exchange: { origin } } = request
-  checkPushConfig(config)
   if (taskId !== undefined) {
     await push.configs.requireRoom({ owner: origin.principal.id, id: taskId }, config.id ?? taskId)
   }
-  await push.checkUrl(config.url, callerOf(origin))
+  await checkPush(request, push, config, dialect.pushAt.send)
   const traceparent = origin.header('traceparent')
   return (task) => push.register(task, { ...config, id: config.id ?? task.id }, dialect.name, traceparent)
 }
