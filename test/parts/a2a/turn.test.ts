@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { eventually, gate } from '../../fixtures/client.ts'
+import { message, post } from './ask.ts'
 import { Caller, callerOf, serveBot, sumOf, tellOf } from './caller.ts'
 import type { Beside } from './caller.ts'
 import type { Call, Content } from '../../../lib/index.ts'
@@ -56,6 +57,19 @@ test('a handler sees which tasks a message names, and what its client can read',
   ))
   const { id } = await asking.task('one', { outputModes: ['a/b'] })
   assert.equal(sumOf(await asking.task('end', { taskId: id, outputModes: ['c/d'] })), 'completed: c/d')
+})
+
+test('a handler that answers with a message sees the ids of what it answers', async (t) => {
+  const answer = (_prompt: string, call: Call): string => `${call.messageId} ${call.contextId} ${call.taskId}`
+  const server = serveBot(t, answer, {}, { replies: 'message' })
+  for (const dialect of ['0.3', '1.0'] as const) {
+    const result = await new Caller(server, { dialect }).send('hi', { id: 'm-1', contextId: 'c-1' })
+    assert.deepEqual(result.what === 'message' && result.message.parts, [
+      { type: 'text', text: 'm-1 c-1 undefined' },
+    ])
+  }
+  const { text, said } = await post(server, message('hi'))
+  assert.equal(text, `undefined ${said?.contextId} undefined`)
 })
 
 test('a message with the id of another is one more, and the same once more is refused', async (t) => {

@@ -77,6 +77,7 @@ export function replyWithMessage(
   const attached = attachedTo(message, metadata)
   const call = new LiveCall(origin, {
     protocol: 'a2a', sessionId: conversationId, message: parts, metadata: attached,
+    messageId: message.id === '' ? undefined : message.id, contextId: conversationId,
     extensions: requestedExtensions(origin), referenceTaskIds: message.referenceTaskIds,
     acceptedOutputModes: outputModes,
   }, plainChannel(service, origin))
