@@ -336,6 +336,9 @@ test('what is no host and no origin is a mistake in the options', () => {
     [{ allowedOrigins: ['app.example'] }, /'app.example' is no origin; write scheme and host/],
     [{ allowedOrigins: ['https://app.example/path'] }, /is no origin/],
     [{ cors: 'null' }, /'null' is no origin/],
+    [{ allowedHosts: ['*', 'https://agents.example'] }, /allowedHosts has 'https:/],
+    [{ allowedOrigins: ['*', 'app.example'] }, /'app.example' is no origin/],
+    [{ cors: ['app.example', '*'] }, /'app.example' is no origin/],
     [{ cors: ['https://*.example'] }, /write each host by its whole name, or '\*' alone/],
   ]
   for (const [options, sentence] of mistakes) {
