@@ -169,18 +169,40 @@ export function summarize({ errors, more }: Findings): string {
 
 /**
  * The errors of the branch that the value was meant for: of the right type, then with the right constants,
- * then with the fewest errors.
+ * then with the fewest errors. Where each of them wants another type or constant, it was meant for none of
+ * them: then what they want, in one error.
  */
 export function nearestBranch(branches: readonly SchemaError[][], here: string): readonly SchemaError[] {
-  const weight = ({ keyword, path }: SchemaError): number =>
-    keyword === 'type' && path === here ? 10_000 : /^(const|enum)$/.test(keyword) ? 100 : 1
+  const ofItsType = branches.filter((errors) => !errors.some((error) => isType(error, here)))
+  const candidates = ofItsType.length > 0 ? ofItsType : branches
   let best: readonly SchemaError[] = []
   let least = Infinity
-  for (const errors of branches) {
-    const score = errors.reduce((sum, error) => sum + weight(error), 0)
+  for (const errors of candidates) {
+    const score = errors.reduce((sum, error) => sum + (isConstant(error) ? 100 : 1), 0)
     if (score < least) [least, best] = [score, errors]
   }
+  const decides = (error: SchemaError): boolean => isConstant(error) || isType(error, here)
+  for (const { path } of best.filter(decides)) {
+    const each = candidates.flatMap((errors) => errors.find((one) => one.path === path && decides(one)) ?? [])
+    if (each.length > 1 && each.length === candidates.length) return [joined(each)]
+  }
   return best
+}
+
+function isType({ keyword, path }: SchemaError, here: string): boolean {
+  return keyword === 'type' && path === here
+}
+
+function isConstant({ keyword }: SchemaError): boolean {
+  return keyword === 'const' || keyword === 'enum'
+}
+
+/** One error of several of the same value, of which each says what it must be. */
+function joined(errors: readonly SchemaError[]): SchemaError {
+  const [first] = errors
+  const wants = new Set(errors.map(({ message }) => message.replace(/^must be /, '')))
+  const expected = [...new Set(errors.flatMap((error) => error.expected))]
+  return { ...first!, ...failureOf(first!.keyword, `must be ${[...wants].join(' or ')}`, expected) }
 }
 
 /** The beginning of a text, as much as takes no more than so many bytes in JSON, and `…` for the rest. */

@@ -62,12 +62,17 @@ test('a value that fits no branch hears of the branch it was meant for', () => {
   assert.deepEqual(errors(shapes, { kind: 'circle' }), ['/radius required', ' oneOf'])
   assert.equal(
     summarize(compile(shapes)({ kind: 'star' })),
-    'kind: must be "circle", got string "star"; radius: is required; matches none of 2 alternatives',
+    'kind: must be "circle" or "square", got string "star"; matches none of 2 alternatives',
   )
   assert.equal(
     summarize(compile({ anyOf: [{ type: 'string' }, { type: 'null' }] })(5)),
-    'must be a string, got number 5; matches none of 2 alternatives',
+    'must be a string or null, got number 5; matches none of 2 alternatives',
   )
+  const [choice] = compile({ anyOf: [{ type: 'null' }, { enum: ['a', 'b'] }, { const: 'c' }] })('d').errors
+  assert.equal(choice?.message, 'must be one of "a", "b" or "c"')
+  assert.deepEqual(choice?.expected, ['a', 'b', 'c'])
+  const optional = { anyOf: [shape('circle', 'radius'), { type: 'null' }] }
+  assert.deepEqual(errors(optional, { kind: 'star' }), ['/kind const', '/radius required', ' anyOf'])
   assert.deepEqual(errors({ oneOf: [{ minimum: 1 }, { minimum: 2 }] }, 3), [' oneOf'])
 })
 
