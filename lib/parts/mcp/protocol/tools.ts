@@ -43,7 +43,7 @@ export function toolTable(service: Service): ToolTable {
   const take = (name: string): void => {
     if (!byName.has(name) && !aliases.has(name)) return
     throw new TypeError(`Two tools are named '${name}'; agents take execute_<id>_task and ask_<id>, `
-      + 'rename the other')
+      + 'groups execute_<id>_workflow and list_agents, rename the other')
   }
   const aliases = new Map<unknown, Agent | Group>()
   for (const tool of listed) {
