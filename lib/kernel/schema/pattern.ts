@@ -359,14 +359,28 @@ function isTooLarge(native: RegExp, text: string): boolean {
   }
 }
 
-/** The runtime's expression. Escapes that `u` forbids but people write, like `\-`, are written in its way. */
+/** What people write and `u` forbids, though it has one meaning: `\-`, a brace alone, a dash beside `\w`. */
+const LOOSE = RegExp(`${CLASS}|${ESCAPE}|\\{\\d+,?\\d*\\}|\\{(?![\\d,])|[}\\]]`, 'gsu')
+const LOOSE_IN_CLASS = /\\[dsw]-|-(?=\\[dsw])|\\./gisu
+const NEEDLESS = /^\\[ !"#%&',:;<=>@_`~-]$/
+
+/** The runtime's expression. What is written loosely is written in the way of `u`. */
 function nativeOf(source: string): RegExp {
   try {
     return RegExp(source, 'u')
-  } catch {
-    return RegExp(source.replace(/\\(.)/gs, (escape, character: string) =>
-      /[ !"#%&',:;<=>@_`~-]/.test(character) ? `\\x${character.charCodeAt(0).toString(16)}` : escape), 'u')
+  } catch (error) {
+    try {
+      return RegExp(source.replace(LOOSE, strictly), 'u')
+    } catch {
+      throw error
+    }
   }
+}
+
+function strictly(token: string): string {
+  if (token.startsWith('[')) return token.replace(LOOSE_IN_CLASS, strictly)
+  if (NEEDLESS.test(token)) return `\\x${token.charCodeAt(1).toString(16)}`
+  return /^[-{}\]]$/.test(token) ? `\\${token}` : token.replace(/^(\\[dsw])-$/i, '$1\\-')
 }
 
 /** To which power of the length of a text the runtime's engine may take steps. */

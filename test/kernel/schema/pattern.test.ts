@@ -46,8 +46,18 @@ test('ordinary patterns are taken', () => {
 test('escapes that everybody writes are taken, what means something else is refused', () => {
   assert.ok(compile({ pattern: '^\\d{3}\\-\\d{4}\\@\\"\\:$' })('555-1234@":').valid)
   assert.ok(compile({ pattern: '^[\\w\\-\\@]+$' })('a-b@c').valid)
-  for (const pattern of ['\\a', '\\Z', '(?i)a', '(?P<n>a)', 'a{2', '[b-a]']) {
-    assert.throws(() => compile({ pattern }), TypeError)
+  const loose = [
+    '^[\\w-.]+$', '^[.-\\d]+$', '[\\\\-\\s-@]', '^[\\w-\\.]+@([\\w-]+\\.)+$', '{{.+}}', '{}', 'a]}{b',
+    '\\\\{[^}]{2}}',
+  ]
+  const texts = ['a-b.c', '1-.', 'a@-.', 'a.b@c-d.', '{{x}}', '{}', 'a]}{b', '\\{ab}', '\\', '-', ' ', '@']
+  for (const pattern of loose) {
+    const validate = compile({ pattern })
+    const native = RegExp(pattern)
+    for (const text of texts) assert.equal(validate(text).valid, native.test(text), `${pattern} on ${text}`)
+  }
+  for (const pattern of ['\\a', '\\Z', '(?i)a', '(?P<n>a)', 'a{2', 'a{,2}', '[b-a]', '[\\w-\\Z]']) {
+    assert.throws(() => compile({ pattern }), (error: Error) => error.message.includes(`/${pattern}/u`))
   }
 })
 
