@@ -35,7 +35,7 @@ test('a running server keeps the rules of its definitions, in every protocol', a
     [{ name: 'echo', run: () => '' }, /Echo has two agents with the id 'echo'/],
     [{ name: 'add', inputSchema: { type: 'object' }, run: () => 1 }, /Two tools are named 'add'/],
     [{ name: 'execute_echo_task', inputSchema: { type: 'object' }, run: () => 1 },
-      /Two tools are named 'execute_echo_task'; agents take execute_<id>_task and ask_<id>, groups .*, rename/],
+      /Two tools are named 'execute_echo_task'; agents take execute_<id>_task and .*, groups .*, rename/],
     [{ name: 'ask_echo', inputSchema: { type: 'object' }, run: () => 1 }, /Two tools are named 'ask_echo'/],
   ]
   for (const [thing, message] of taken) {
