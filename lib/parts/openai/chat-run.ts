@@ -136,9 +136,10 @@ class ChatFace implements AgentFace {
     }
     // An answer that came whole is one piece; artifacts come at the end.
     const blocks = [...this.#hasPiece ? [] : answer.content, ...artifactParts(answer)]
-    return andThen(this.#text.take(textOfBlocks(blocks, !this.#hasPiece)), (taken) => (
-      { texts: [taken, this.#text.rest()], calls: callsOf(answer, maxCalls, log, requestId) }
-    ))
+    return andThen(this.#text.take(textOfBlocks(blocks, !this.#hasPiece)), (taken) => ({
+      texts: [taken, this.#text.rest()],
+      calls: this.#text.isOver ? [] : callsOf(answer, maxCalls, log, requestId),
+    }))
   }
 
   #content(text: string): string {

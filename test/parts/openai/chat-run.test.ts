@@ -302,6 +302,20 @@ function finding(_prompt: string, { clientTools, clientToolResults: [found] }: C
   return { toolCalls: [{ id: 'c-1', name: tool.name, args: { of: 'tea' } }] }
 }
 
+test('behind a stop sequence no tool of the client is called, whole or in chunks', async (t) => {
+  const server = serving(t, (prompt, { clientTools: [tool] }) => (
+    { text: `${prompt} END`, toolCalls: [{ name: tool!.name }] }
+  ))
+  const asked = { tools: [find], stop: 'END' }
+  const { choices } = await jsonOf(await server.fetch(chat(asked))) as unknown as Chunk & {
+    readonly choices: readonly { readonly message: Json }[]
+  }
+  assert.equal(choices[0]?.finish_reason, 'stop')
+  assert.equal(choices[0]?.message['tool_calls'], undefined)
+  const chunks = await chunksOf(await server.fetch(chat({ ...asked, stream: true })))
+  assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, 'stop')
+})
+
 test('an agent has the client run a tool of its own, and goes on with what came of it', async (t) => {
   const server = serving(t, finding)
   const first = await jsonOf(await server.fetch(chat({ tools: [find] })))
