@@ -76,20 +76,23 @@ class AguiFace implements AgentFace {
   /** Whether what it is resumed with are answers to its questions: an event where not, as AG-UI demands. */
   check?: () => unknown
   readonly #isVersioned: boolean
+  /** JSON; '' of a run that goes on from none. */
+  readonly #parent: string
   /** What an event says of its run. */
   readonly #names: string
   readonly #part = new OpenPart(parts)
   #step: string | undefined
   #hasPiece = false
 
-  constructor({ threadId, runId, isVersioned }: RunInput) {
+  constructor({ threadId, runId, parentRunId, isVersioned }: RunInput) {
     this.#isVersioned = isVersioned
+    this.#parent = parentRunId === undefined ? '' : `,"parentRunId":${quote(parentRunId)}`
     this.#names = `"threadId":${quote(threadId)},"runId":${quote(runId)}`
   }
 
   begin(): string {
     const version = this.#isVersioned ? `,"protocolVersion":"${VERSION}"` : ''
-    return formatEvent(`{"type":"RUN_STARTED",${this.#names}${version}}`)
+    return formatEvent(`{"type":"RUN_STARTED",${this.#names}${this.#parent}${version}}`)
   }
 
   event(event: RunEvent, call: LiveCall): string {

@@ -6,7 +6,7 @@ import type { DescribedOperations } from '../../floors/openapi/describer.ts'
 const objects = listOf({ type: 'object' })
 
 const schemas = {
-  RunAgentInput: objectOf('threadId! runId! messages! tools state context:any forwardedProps:any '
+  RunAgentInput: objectOf('threadId! runId! parentRunId messages! tools state context:any forwardedProps:any '
     + 'resume protocolVersion', {
     threadId: { ...TEXT, minLength: 1, description: 'The conversation.' },
     messages: described(listOf(objectOf('id! role! content toolCalls:object[] toolCallId', {

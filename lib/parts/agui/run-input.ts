@@ -28,6 +28,8 @@ export interface Resume {
 export interface RunInput extends AgentInput {
   readonly threadId: string
   readonly runId: string
+  /** The run that it goes on from, by the client's word. */
+  readonly parentRunId: string | undefined
   readonly resume: readonly Resume[]
   /** Whether the client declares the version that it speaks, and so expects ours. */
   readonly isVersioned: boolean
@@ -47,7 +49,7 @@ const unread: ReadonlySet<unknown> = new Set(['reasoning', 'activity'])
 
 export function decodeRunInput(body: unknown, passed: PassedOver, bounds: JsonBounds): RunInput {
   if (!isRecord(body)) throw wrongBody('must be a JSON object with threadId, runId and messages')
-  const { messages, tools, resume } = body
+  const { messages, tools, resume, parentRunId } = body
   const threadId = nameIn(body['threadId'], 'threadId')
   const runId = nameIn(body['runId'], 'runId')
   const metadata: Record<string, unknown> = {}
@@ -61,6 +63,7 @@ export function decodeRunInput(body: unknown, passed: PassedOver, bounds: JsonBo
   const conversationId = conversationOf(threadId)
   return {
     protocol: 'http', sessionId: conversationId, conversationId, isNamed: true, threadId, runId,
+    parentRunId: isGiven(parentRunId) ? nameIn(parentRunId, 'parentRunId') : undefined,
     prompt, message, history, clientToolResults, metadata,
     clientTools: clientToolsIn(tools),
     resume: listIn(resume, 'resume').map(resumeOf),

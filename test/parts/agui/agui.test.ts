@@ -42,6 +42,7 @@ test('an answer is a message, whole or in pieces', async (t) => {
     ['TEXT_MESSAGE_END'], success,
   ])
   assert.deepEqual([whole[0]?.['threadId'], whole.at(-1)?.['runId']], ['thread-1', 'run-1'])
+  assert.equal(whole[0]?.['parentRunId'], undefined)
   assert.equal(new Set(whole.map(({ messageId }) => messageId).filter(Boolean)).size, 1)
   const pieces = await run(serving(t, async function * () {
     yield 'a'
@@ -50,6 +51,14 @@ test('an answer is a message, whole or in pieces', async (t) => {
   assert.deepEqual(inShort(pieces).slice(2, 5), [
     ['TEXT_MESSAGE_CONTENT', 'a'], ['TEXT_MESSAGE_CONTENT', 'b'], ['TEXT_MESSAGE_END'],
   ])
+})
+
+test('a run that goes on from an earlier one says which that is', async (t) => {
+  const [begin, ...rest] = await run(serving(t, (prompt) => prompt), { parentRunId: 'run-0' })
+  assert.deepEqual(begin, {
+    type: 'RUN_STARTED', threadId: 'thread-1', runId: 'run-1', parentRunId: 'run-0',
+  })
+  assert.ok(rest.every((event) => event['parentRunId'] === undefined))
 })
 
 test('what an agent says of its work are events of their own, with its tokens at the end', async (t) => {
