@@ -159,7 +159,7 @@ async function itemsAtEnd(
   const { status } = await responseNow(service, owner, id, kept)
   // Those that it had in the end, if it could keep them.
   if (status !== 'in_progress') return (await readResponse(service, owner, id) ?? kept).items
-  const remedy = `GET /v1/responses/${id} tells when it is, and POST /v1/responses/${id}/cancel ends it`
+  const remedy = 'read it until its status says so, or cancel it'
   throw new Fault('conflict', `The response '${id}' is not over yet; ${remedy}`, {
     param: 'previous_response_id', code: null,
   })
