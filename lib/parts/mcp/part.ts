@@ -122,7 +122,8 @@ export function mcp(options: McpOptions & Partial<McpLimits> = {}): Part {
     open: (kernel) => openHttp(kernel, setup),
     lines: {
       open(kernel) {
-        const server = new McpServer(kernel, setup)
+        // The process is the session.
+        const server = new McpServer(kernel, { ...setup, sessions: undefined })
         return {
           ready: () => server.extend(),
           serve: async (...streams) => (await import('./transport/stdio.ts')).serveMcp(server, ...streams),

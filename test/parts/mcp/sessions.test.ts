@@ -301,6 +301,23 @@ test('without a session there are no subscriptions', async (t) => {
   assert.equal(error.code, -32600)
 })
 
+test('a server that keeps no sessions has no subscriptions, and asks nobody', async (t) => {
+  const schema = { type: 'object', properties: { name: { type: 'string' } } }
+  const server = serveMcp(t, {
+    mcp: { sessions: 'none' }, resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }],
+    tools: [{ name: 'ask', run: (_args, call) => call.elicit({ message: 'Name?', schema }) }],
+  })
+  for (const method of ['resources/subscribe', 'resources/unsubscribe']) {
+    for (const path of ['/mcp', '/messages/']) {
+      const message = { ...ping, method, params: { uri: 'test://r' } }
+      assert.equal((await answerOf(await post(server, message, {}, path))).error.code, -32601)
+    }
+  }
+  const call = { ...ping, method: 'tools/call', params: { name: 'ask' } }
+  assert.match(said((await answerOf(await post(server, call))).result),
+    /cannot be asked: that takes a session, and this server keeps none\./)
+})
+
 test('a session may have 1000 subscriptions', async (t) => {
   const server = serveMcp(t, { resources: [{ uri: 'test://r', name: 'r', read: () => 'text' }] })
   const session = await begin(server)

@@ -99,9 +99,10 @@ class Host {
   isOver = false
   #read = 0
 
-  constructor(options: Partial<StdioOptions> = {}) {
+  constructor(options: Partial<StdioOptions> = {}, subject: object = {}) {
     const { input, output } = this
-    this.over = serveStdio({ tools } as never, { input, output, log: false, graceMs: 20, ...options })
+    const all = { tools, ...subject } as never
+    this.over = serveStdio(all, { input, output, log: false, graceMs: 20, ...options })
     void this.over.then(() => { this.isOver = true })
   }
 
@@ -158,6 +159,15 @@ for (const revision of legacyRevisions) {
     await host.end()
   })
 }
+
+test('a host has its session whatever `sessions` says, and what takes one', async () => {
+  const resources = [{ uri: 'test://r', name: 'r', read: () => 'text' }]
+  const host = new Host({ mcp: { sessions: 'none' } }, { resources })
+  const { capabilities } = await host.initialize()
+  assert.deepEqual(capabilities.resources, { subscribe: true, listChanged: true })
+  assert.deepEqual((await host.ask('resources/subscribe', { uri: 'test://r' })).result, {})
+  await host.end()
+})
 
 test('2026-07-28 is served beside it, without a handshake', async () => {
   const host = new Host()

@@ -88,12 +88,13 @@ function modernNames(tables: MethodTables): ReadonlySet<unknown> {
 }
 
 function ownMethods(mcp: McpServer, revision: Revision): Readonly<Record<string, McpMethod>> {
-  const { service: { catalog }, extensions } = mcp
+  const { service: { catalog }, extensions, options } = mcp
   const views = extensions.flatMap(({ tools }) => tools ?? [])
   const runners = extensions.flatMap(({ calls }) => calls?.isIn?.(revision) === false ? [] : calls ?? [])
   const follows = extensions.flatMap(({ follow }) => follow ?? [])
   const isOffered = (what: Offering) => (): boolean => catalog.offers(what)
   const hasResources = isOffered('resource')
+  const hasSubscriptions = (): boolean => hasResources() && options.sessions !== 'none'
   return {
     'ping': { run: () => empty },
     'server/discover': { run: discover.bind(undefined, mcp) },
@@ -104,8 +105,8 @@ function ownMethods(mcp: McpServer, revision: Revision): Readonly<Record<string,
     'resources/read': {
       run: lateMethod(others, ({ readMethod }) => readMethod), namedBy: 'uri', isOffered: hasResources,
     },
-    'resources/subscribe': { run: subscribe, isOffered: hasResources },
-    'resources/unsubscribe': { run: unsubscribe, isOffered: hasResources },
+    'resources/subscribe': { run: subscribe, isOffered: hasSubscriptions },
+    'resources/unsubscribe': { run: unsubscribe, isOffered: hasSubscriptions },
     'prompts/list': { run: list('prompts') },
     'prompts/get': {
       run: lateMethod(others, ({ promptMethod }) => promptMethod), namedBy: 'name',

@@ -86,9 +86,12 @@ export class RequestChannel implements CallChannel {
   }
 
   get silence(): string | undefined {
-    const { request, facts: { peer: { revision: { ask }, session } } } = this
+    const { request, facts: { mcp, peer: { revision: { ask }, session } } } = this
     if (request === undefined || ask === 'round') return undefined
-    if (session === undefined) return 'that takes a session, which begins with initialize'
+    if (session === undefined) {
+      const never = mcp.options.sessions === 'none'
+      return `that takes a session, ${never ? 'and this server keeps none' : 'which begins with initialize'}`
+    }
     return request.channel.sends ? undefined : 'that takes a stream, and Accept must allow text/event-stream'
   }
 
