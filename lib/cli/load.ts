@@ -298,6 +298,9 @@ const MAX_MESSAGE = 2_000
 /** How a stack begins that has the source: the position, a few lines, and mostly a mark below. */
 const EXCERPT = /^(\S.*:\d+)\n((?:.*\n){0,8}?)SyntaxError\b/
 
+/** Checks standard input: where no package.json says what a `.js` is, Node checks none that has `import`. */
+const AS_MODULE = ['--input-type=module', '--check', '-']
+
 /** This library's own files, as they look in a stack. */
 const OWN_FILES = new URL('..', import.meta.url).href
 
@@ -335,9 +338,11 @@ function excerptOf(error: SyntaxError, path: string): readonly string[] {
   const known = EXCERPT.exec(String(error.stack))
   if (known !== null) return excerpt(known)
   for (const file of localFiles(path).filter((one) => /\.[cm]?js$/.test(one)).slice(0, MAX_FILES)) {
-    const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' })
-    const found = EXCERPT.exec(stderr)
-    if (found !== null && stderr.includes(error.message)) return excerpt(found)
+    for (const args of [['--check', file], ...file.endsWith('.js') ? [AS_MODULE] : []]) {
+      const { stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', input: sourceOf(file) })
+      const found = EXCERPT.exec(stderr.replace('[stdin]', () => file))
+      if (found !== null && stderr.includes(error.message)) return excerpt(found)
+    }
   }
   return framesOf(error)
 }

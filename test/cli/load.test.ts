@@ -185,6 +185,7 @@ const broken: readonly (readonly [file: string, text: string, said: string | Reg
   ['calls.mjs', `import { go } from './lib/go.mjs'\nexport default go()`,
     'Cannot load calls.mjs: too deep\n    at go (lib/go.mjs:2:9)\n    at calls.mjs:2:16'],
   ['syntax.mjs', SYNTAX, `Cannot load syntax.mjs: Unexpected token '}'\n    syntax.mjs:4\n    }\n    ^`],
+  ['syntax.js', SYNTAX, `Cannot load syntax.js: Unexpected token '}'\n    syntax.js:4\n    }\n    ^`],
   ['syntax.cjs', `module.exports = (\n`, 'Cannot load syntax.cjs: Unexpected end of input\n    syntax.cjs:2'],
   ['imports.mjs', `import './lib/broken.mjs'`,
     `Cannot load imports.mjs: Unexpected token '}'\n    lib/broken.mjs:4\n    }\n    ^`],
