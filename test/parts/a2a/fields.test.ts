@@ -51,7 +51,7 @@ test('integers may be decimal texts, and choices may be written in several ways'
   assert.equal(reads.integer('10'), 10)
   assert.equal(reads.integer('007'), 7)
   for (const zero of [-0, '-0', '0']) assert.ok(Object.is(reads.integer(zero), 0))
-  assert.equal(reads.integer(1e2), 100)
+  for (const hundred of [1e2, '1e2', '1E+2', '100.0', '1000e-1']) assert.equal(reads.integer(hundred), 100)
   assert.equal(reads.choice('ROLE_AGENT'), 'agent')
   assert.equal(reads.choice(1), 'user')
 })
@@ -92,6 +92,7 @@ test('whatever is wrong is refused with the member and what it must be', () => {
     ['boolean', 0, 'params.it must be true or false'],
     ['integer', -1, integer], ['integer', 101, integer], ['integer', 1.5, integer],
     ['integer', '1.5', integer], ['integer', '', integer], ['integer', ' 1', integer],
+    ['integer', '1e3', integer], ['integer', '5e-1', integer], ['integer', '1.', integer],
     ['integer', true, integer], ['integer', [1], integer],
     ['choice', 'role_user', choice], ['choice', 3, choice], ['choice', '1', choice], ['choice', [], choice],
     ['items', undefined, some], ['items', [], some], ['items', {}, some],

@@ -100,12 +100,15 @@ export function readBoolean(value: unknown, at: string, name: string): boolean |
   throw wrongField(at, name, 'must be true or false')
 }
 
-/** An integer within bounds, as a number or as its decimal text; never -0. */
+/** How JSON writes numbers; the protocol's definition takes it as a text too. */
+const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d{1,2})?$/i
+
+/** An integer within bounds, as a number or as its text; never -0. */
 export function readInteger(
   value: unknown, at: string, name: string, minimum: number, maximum: number,
 ): number | undefined {
   if (isUnset(value)) return undefined
-  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+  const number = typeof value === 'string' && NUMBER.test(value) ? Number(value) : value
   if (typeof number === 'number' && Number.isInteger(number) && number >= minimum && number <= maximum) {
     return number === 0 ? 0 : number
   }
