@@ -167,8 +167,9 @@ test('artifacts are parts of the answer: replaced by id, added to with append', 
 test('asking the client is not supported, and says so', async (t) => {
   const question = { message: 'Which year?', schema: {} }
   const server = serveBot(t, async (_, call) => (await call.elicit(question)).action)
-  const { status, code, error } = await post(server, message('go'))
+  const { status, code, error, data } = await post(server, message('go'))
   assert.deepEqual([status, code, error], [200, -32004, 'This operation is not supported'])
+  assert.match(String(data?.['detail']), /cannot be asked: only a task waits, and this is/)
 })
 
 test('what a handler logs goes to the server, with the id of the request', async (t) => {

@@ -80,7 +80,7 @@ export function replyWithMessage(
     messageId: message.id === '' ? undefined : message.id, contextId: conversationId,
     extensions: requestedExtensions(origin), referenceTaskIds: message.referenceTaskIds,
     acceptedOutputModes: outputModes,
-  }, plainChannel(service, origin))
+  }, { ...plainChannel(service, origin), silence: 'only a task waits, and this is answered with a message' })
   const asked = userMessage(parts, conversationId, contextId !== undefined, ownerOf(call, tenant))
   const answer = tool === undefined ? answerMessage(service, agent, asked, call)
     : andThen(callTool(service, tool.tool, tool.args, call), toolAnswer)
