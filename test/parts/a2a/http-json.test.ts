@@ -366,6 +366,10 @@ test('the answer has the media type of the protocol where the client knows it', 
       assert.deepEqual([told.status, told.headers.get('content-type')], [status, type])
       assert.equal(told.headers.get('cache-control'), 'private, no-store')
     }
+    for (const [line, status] of [['POST /tasks', 405], ['POST /tasks/1:resume', 404]] as const) {
+      const told = await tell(server, line, undefined, headers)
+      assert.deepEqual([told.status, told.headers.get('content-type')], [status, type])
+    }
   }
   const told = await tell(server, 'POST /message:send', saying('hi'), { 'content-type': A2A_JSON })
   assert.equal(told.headers.get('content-type'), A2A_JSON)

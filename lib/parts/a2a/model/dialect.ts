@@ -3,6 +3,7 @@
  * And which version of A2A a client asks for. `dialects.ts` is the table of all dialects.
  * Spec: A2A 1.0 §3.6.
  */
+import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import type { Fault } from '../../../kernel/define/fault.ts'
 import type { Exchange } from '../../../kernel/http/message/exchange.ts'
 import type { RpcError } from '../../../floors/jsonrpc/jsonrpc.ts'
@@ -11,6 +12,17 @@ import type { OperationName, Requests, Results, StreamEvent, TaskView } from './
 
 /** The media type of A2A's JSON where no JSON-RPC is around it. */
 export const A2A_JSON_TYPE = 'application/a2a+json'
+
+type Types = Pick<Exchange['head'], 'accept' | 'contentType'>
+
+/** The media type of an answer of HTTP+JSON: the protocol's own where the client sends or accepts that. */
+export function jsonTypeFor({ accept, contentType }: Types): string {
+  return isNamed(accept) || isNamed(contentType) ? A2A_JSON_TYPE : JSON_TYPE
+}
+
+function isNamed(header: string | undefined): boolean {
+  return header !== undefined && header.toLowerCase().includes(A2A_JSON_TYPE)
+}
 
 /** Kept with a task whose events are posted, too. */
 export type DialectName = 'plain' | '0.3' | '1.0'

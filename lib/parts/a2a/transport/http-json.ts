@@ -7,14 +7,13 @@ import { isRecord } from '../../../kernel/define/content.ts'
 import { Fault } from '../../../kernel/define/fault.ts'
 import { sentenceWithin } from '../../../kernel/wire/bounded.ts'
 import { formatJson } from '../../../kernel/wire/json.ts'
-import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { isSupported } from '../codec/dialects.ts'
 import { A2aFault } from '../model/faults.ts'
 import { wrongField } from '../model/fields.ts'
 import { OperationCall } from './operation-call.ts'
 import { v1 } from '../codec/v1.ts'
 import { encodeHttpFault } from '../codec/errors.ts'
-import { A2A_JSON_TYPE, versionOf } from '../model/dialect.ts'
+import { jsonTypeFor, versionOf } from '../model/dialect.ts'
 import type { MaybePromise } from '../../../kernel/util/thenable.ts'
 import type { Agent, Group } from '../../../kernel/define/agent.ts'
 import type { Exchange, Reply } from '../../../kernel/http/message/exchange.ts'
@@ -64,7 +63,7 @@ class HttpJsonCall extends OperationCall {
     const all = headers.length === 0 ? unkept : [...unkept, ...headers]
     // Official clients take no other status, and one reads an object where there is no result.
     const body = this.#route.operation === 'push-delete' ? '{}' : result
-    return { status: 200, type: typeFor(this.exchange.head), headers: all, body }
+    return { status: 200, type: jsonTypeFor(this.exchange.head), headers: all, body }
   }
 
   override writeEvent(result: string): string {
@@ -73,7 +72,7 @@ class HttpJsonCall extends OperationCall {
 
   override writeFault(fault: Fault, message: string): WholeReply {
     const { status, body } = encodeHttpFault(fault, message)
-    return { status, type: typeFor(this.exchange.head), headers: unkept, body: formatJson(body) }
+    return { status, type: jsonTypeFor(this.exchange.head), headers: unkept, body: formatJson(body) }
   }
 }
 
@@ -104,13 +103,4 @@ function readQuery(query: string, types: Route['query']): Readonly<Record<string
 /** The codec refuses anything else. */
 function booleanOf(text: string): boolean | string {
   return text === 'true' ? true : text === 'false' ? false : text
-}
-
-/** The media type of an answer: the protocol's own where the client sends or accepts that. */
-function typeFor({ accept, contentType }: Exchange['head']): string {
-  return isNamed(accept) || isNamed(contentType) ? A2A_JSON_TYPE : JSON_TYPE
-}
-
-function isNamed(header: string | undefined): boolean {
-  return header !== undefined && header.toLowerCase().includes(A2A_JSON_TYPE)
 }

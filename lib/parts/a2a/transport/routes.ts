@@ -9,7 +9,7 @@ import { errorReply, refusalError } from '../../../floors/jsonrpc/jsonrpc.ts'
 import { JSON_TYPE } from '../../../kernel/wire/media.ts'
 import { problemReply } from '../../../kernel/wire/problem.ts'
 import { encodeHttpRefusal, oldErrors, v1Errors } from '../codec/errors.ts'
-import { A2A_JSON_TYPE, versionOf } from '../model/dialect.ts'
+import { A2A_JSON_TYPE, jsonTypeFor, versionOf } from '../model/dialect.ts'
 import { A2aFault } from '../model/faults.ts'
 import { pushSettingsOf } from '../model/push-settings.ts'
 import { signerOf } from '../model/signature.ts'
@@ -205,8 +205,9 @@ function errorFor(refusal: Refusal): RpcError {
 }
 
 /** Refuses unread HTTP+JSON. */
-function refuseHttpJson({ status, detail, headers }: Refusal): Reply {
+function refuseHttpJson({ status, detail, headers, asked }: Refusal): Reply {
   const reason = status === 415 ? 'CONTENT_TYPE_NOT_SUPPORTED' : undefined
   const body = formatJson(encodeHttpRefusal(status, detail, reason).body)
-  return { status, type: JSON_TYPE, body, ...headers !== undefined && { headers } }
+  const type = asked === undefined ? JSON_TYPE : jsonTypeFor(asked.head)
+  return { status, type, body, ...headers !== undefined && { headers } }
 }
