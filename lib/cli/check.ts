@@ -5,6 +5,8 @@
 import { isAdapted } from '../kernel/define/agent.ts'
 import { isRecord } from '../kernel/define/content.ts'
 import { claimStdout } from '../floors/lines/claim-stdout.ts'
+import { usualDialect } from '../kernel/schema/dialects.ts'
+import { nearest } from '../kernel/schema/options.ts'
 import { isStrings } from '../kernel/wire/json.ts'
 import { print, subcommand, UsageError } from './command-line.ts'
 import { loadModule, serverOf } from './load.ts'
@@ -120,6 +122,8 @@ const READS: ReadonlySet<string> = new Set([
   'get', 'list', 'read', 'search', 'find', 'show', 'count', 'describe', 'lookup', 'view', 'query',
 ])
 
+const KEYWORDS: readonly string[] = [...usualDialect.rules.keys()]
+
 type Add = (level: Finding['level'], rule: string, where: string, message: string) => void
 
 /** All findings, in the order in which things are served. `importMs`: how long the import took. */
@@ -220,6 +224,7 @@ function checkArguments(schema: Readonly<Record<string, unknown>>, where: string
     add('error', 'root-union', where, `Its inputSchema has ${union} at its root, and Claude's API refuses `
       + 'every request with such a tool. Put the alternatives into one argument, or make a tool of each.')
   }
+  checkWords(schema, where, add)
   const properties = isRecord(schema['properties']) ? schema['properties'] : {}
   for (const [name, property] of Object.entries(properties)) {
     const argument = `${where}, argument '${name}'`
@@ -233,9 +238,26 @@ function checkArguments(schema: Readonly<Record<string, unknown>>, where: string
   }
 }
 
+/** What a schema says to nobody: a keyword that is misspelt, and a required name that is not described. */
+function checkWords(schema: Readonly<Record<string, unknown>>, where: string, add: Add): void {
+  for (const word of Object.keys(schema)) {
+    const meant = KEYWORDS.includes(word) ? undefined : nearest(word, KEYWORDS, word.length < 8 ? 1 : 2)
+    if (meant === undefined) continue
+    add('warning', 'keyword', where, `Its schema has '${word}', which is no keyword, so nobody checks it. `
+      + `Did you mean '${meant}'?`)
+  }
+  const { required, properties, additionalProperties } = schema
+  if (!isStrings(required) || !isRecord(properties) || isRecord(additionalProperties)) return
+  for (const name of required.filter((one) => !Object.hasOwn(properties, one))) {
+    add('warning', 'required', where, `It requires '${name}', and has no property of that name, so a model `
+      + 'cannot know what to write. Describe it in properties, or take it out of required.')
+  }
+}
+
 /** What APIs refuse within the schema of an argument, at any depth. */
 function checkValue(schema: unknown, where: string, level: number, add: Add): void {
   if (!isRecord(schema)) return
+  checkWords(schema, where, add)
   const { type, pattern, items } = schema
   const isList = type === 'array' || (isStrings(type) && type.includes('array'))
   if (isList && items === undefined) {

@@ -50,7 +50,7 @@ const flags = [
   { name: 'name', value: 'NAME', meaning: 'the name of the server' },
   { name: 'instructions', value: 'TEXT', meaning: 'how a model should use the server (MCP)' },
   { name: 'mount-path', value: 'PATH', meaning: 'prefix of every path, as in /assistant' },
-  { name: 'cors', value: 'LIST', meaning: 'origins of pages that may call, joined by commas; * for all' },
+  { name: 'cors', value: 'LIST', meaning: `origins of pages that may call, joined by commas; '*' for all` },
   { name: 'metrics', meaning: 'serves GET /metrics for Prometheus' },
   { name: 'path', value: 'PATH', meaning: 'a further path for queries, as in /ask' },
   { name: 'stdio', meaning: 'MCP on standard input and output, for hosts that start a process' },

@@ -93,6 +93,11 @@ const tools: readonly (readonly [members: Partial<ToolDefinition>, found: readon
   [page('<iframe src="https://cdn.example"></iframe>', { resourceDomains: ['https://cdn.example'] }),
     ['warning page-origin']],
   [page('<!-- <img src="https://cdn.example/b.png"> --><a href="https://cdn.example">More</a>'), []],
+  [argument({ type: 'string', minLenght: 1 }), ['warning keyword']],
+  [argument({ type: 'object', 'properties': { b: nested(0) }, 'x-order': 1, 'required': ['c'] }),
+    ['warning required']],
+  [argument({ type: 'object', properties: {}, required: ['c'], additionalProperties: nested(0) }), []],
+  [{ inputSchema: { type: 'object', properties: {}, requird: ['a'] } }, ['warning keyword']],
   [page('<link rel="canonical" href="https://cdn.example"><img src="data:image/png;base64,AAAA">'), []],
 ]
 
