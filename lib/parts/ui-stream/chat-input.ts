@@ -54,11 +54,20 @@ export function decodeChatInput(body: unknown, passed: PassedOver): ChatInput {
       passed.add(at, role === undefined ? 'has no role that is known' : 'has no parts')
       continue
     }
-    const called = parts.flatMap((part, place) => resultIn(part, `${at}.parts[${place}]`, passed))
-    for (const { isOurs, ...result } of called) if (index > last && !isOurs) results.set(result.id, result)
-    const content = linesOf(parts.flatMap(textIn))
-    if (content !== '') history.push({ role, content })
-    if (index < last) history.push(...called.map(resultMessage))
+    let said: Content[] = []
+    for (const [place, part] of parts.entries()) {
+      said.push(...textIn(part))
+      const called = resultIn(part, `${at}.parts[${place}]`, passed)
+      if (called === undefined) continue
+      const { isOurs, ...result } = called
+      if (index > last) {
+        if (!isOurs) results.set(result.id, result)
+      } else {
+        history.push(...messageOf(role, said), resultMessage(result))
+        said = []
+      }
+    }
+    history.push(...messageOf(role, said))
   }
   // Without a user message the agent begins.
   const { parts } = last < 0 ? { parts: [] } : membersIn(all[last])
@@ -97,30 +106,35 @@ function membersIn(
   return { role, parts: typeof content === 'string' ? [text(content)] : undefined }
 }
 
+/** None where nothing was said. */
+function messageOf(role: ChatMessage['role'], said: readonly Content[]): readonly ChatMessage[] {
+  const content = linesOf(said)
+  return content === '' ? [] : [{ role, content }]
+}
+
 function textIn(part: unknown): readonly Content[] {
   const { type, text: written } = isRecord(part) ? part : {}
   return type === 'text' && typeof written === 'string' ? [text(written)] : []
 }
 
-/** The result of a tool; `isOurs`: the agent has called it itself. */
+/** The result of a tool; `isOurs`: the agent has called it itself. Undefined: it is none that can be read. */
 function resultIn(
   part: unknown, at: string, passed: PassedOver,
-): readonly (ClientToolResult & { readonly isOurs: boolean })[] {
+): ClientToolResult & { readonly isOurs: boolean } | undefined {
   const { type, toolName, toolCallId: id, state, input, output, errorText, providerExecuted } = (
     isRecord(part) ? part : {}
   )
   const isTool = type === 'dynamic-tool' || (typeof type === 'string' && type.startsWith('tool-'))
-  if (!isTool || (state !== 'output-available' && state !== 'output-error')) return []
+  if (!isTool || (state !== 'output-available' && state !== 'output-error')) return undefined
   const name = type === 'dynamic-tool' ? toolName : type.slice('tool-'.length)
   if (typeof id !== 'string' || id === '' || typeof name !== 'string' || name === '') {
-    passed.add(at, 'is a tool without an id or a name')
-    return []
+    return void passed.add(at, 'is a tool without an id or a name')
   }
   nameIn(id, `${at}.toolCallId`)
   nameIn(name, `${at}.${type === 'dynamic-tool' ? 'toolName' : 'type'}`)
   const value = state === 'output-error' ? errorText : output
   const result = typeof value === 'string' ? value : formatJson(value) ?? ''
-  return [{ id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }]
+  return { id, name, args: isRecord(input) ? input : {}, result, isOurs: providerExecuted === true }
 }
 
 /** Undefined for what is for the front end alone. */

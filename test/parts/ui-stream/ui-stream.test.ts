@@ -126,9 +126,10 @@ test('an agent sees the chat, its files, and what the client\'s tools gave', asy
   const own = { ...found, type: 'tool-search', toolCallId: 'd', providerExecuted: true }
   const ownPart = { ...own, type: 'dynamic-tool', toolName: 'search' }
   const file = { type: 'file', mediaType: 'image/png', url: 'data:image/png;base64,AAAA' }
+  const said = (text: string): object => ({ type: 'text', text })
   await chat(server, { tools, mood: 'calm', messages: [
     { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] }, hello,
-    { role: 'assistant', parts: [{ type: 'step-start' }, { type: 'text', text: 'So.' }, ownPart] },
+    { role: 'assistant', parts: [{ type: 'step-start' }, said('So.'), ownPart, said('Two'), said('teas.')] },
     { ...hello, parts: [...hello.parts, file] },
     { role: 'assistant', parts: [{ ...found, type: 'tool-find' }, own] },
   ] })
@@ -137,6 +138,7 @@ test('an agent sees the chat, its files, and what the client\'s tools gave', asy
     history: [
       { role: 'system', content: 'Be brief.' }, { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'So.' }, { role: 'assistant', content: 'search returned: Sencha' },
+      { role: 'assistant', content: 'Two\nteas.' },
     ],
     message: [{ type: 'text', text: 'Hello' }, { type: 'image', data: 'AAAA', mimeType: 'image/png' }],
     clientToolResults: [{ id: 'c', name: 'find', args: { of: 'tea' }, result: 'Sencha' }],
