@@ -55,6 +55,16 @@ for (const [method, member] of lists) {
   })
 }
 
+for (const [method, member] of lists) {
+  test(`${method} has no description where there is none: clients would show an empty one`, async (t) => {
+    for (const [revision, send] of await clients(make(t))) {
+      for (const item of (await send(method)).result[member]) {
+        assert.equal('description' in item, false, revision)
+      }
+    }
+  })
+}
+
 test('a page that is exactly full is the last', async (t) => {
   const { result } = await ask(make(t, { mcp: { pageSize: 7 } }), 'tools/list')
   assert.equal(result.tools.length, 7)

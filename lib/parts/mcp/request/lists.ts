@@ -50,7 +50,8 @@ export const listItems: Readonly<Record<List, Items>> = {
       name: prompt.name,
       show() {
         const args = prompt.arguments.map((argument) => pick('argument', { ...argument }, revision))
-        return pick('prompt', { ...prompt, arguments: args }, revision)
+        const description = prompt.description || undefined
+        return pick('prompt', { ...prompt, description, arguments: args }, revision)
       },
     }))
   ),
