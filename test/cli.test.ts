@@ -48,6 +48,9 @@ test('without a module a model answers, where the environment names one', async 
     received.map(({ request, body }) => [request.url, request.headers.authorization, body['model']]),
     [['/v1/chat/completions', 'Bearer sk', 'small']],
   )
+  const wrong = await runInThread(['serve'], { OPENAI_BASE_URL: 'localhost/v1' })
+  assert.equal(wrong.code, 2)
+  assert.match(wrong.said, /^triport: By OPENAI_BASE_URL and OPENAI_API_KEY, openaiAgent needs a baseUrl/)
 })
 
 test('help and version are printed, and nothing else', async (t) => {

@@ -397,10 +397,12 @@ async function subjectOf(module: string | undefined, line: Line): Promise<Loaded
   const { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: apiKey, OPENAI_MODEL: model } = process.env
   if (baseUrl || apiKey) {
     const { openaiAgent } = await import('../agents/openai/openai.ts')
-    const agent = openaiAgent({
-      baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined,
-    })
-    return { subject: normalizeDefinitions(agent, 'triport', frameworks), options: {} }
+    const given = { baseUrl: baseUrl || undefined, apiKey: apiKey || undefined, model: model || undefined }
+    try {
+      return { subject: normalizeDefinitions(openaiAgent(given), 'triport', frameworks), options: {} }
+    } catch (error) {
+      throw new UsageError(`By OPENAI_BASE_URL and OPENAI_API_KEY, ${reasonOf(error)}`)
+    }
   }
   const { assistant, tools } = await import('../agents/assistant/assistant.ts')
   return { subject: normalizeDefinitions({ agents: [assistant], tools }, 'triport', frameworks), options: {} }
