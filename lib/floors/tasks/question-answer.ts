@@ -104,17 +104,24 @@ function contentFrom(part: Content, { schema }: Form): unknown {
   return { [name]: valueFrom(part.text.trim(), form) }
 }
 
-/** A text as the value that a form asks for; as it is where it cannot be one. */
+/** A text as the value that a form asks for, or as the title of one; as it is where it cannot be one. */
 function valueFrom(text: string, form: unknown): unknown {
-  const { type, enum: choices } = isRecord(form) ? form : {}
-  if (Array.isArray(choices)) {
-    return choices.find((choice) => String(choice).toLowerCase() === text.toLowerCase()) ?? text
+  const { type, enum: values, oneOf } = isRecord(form) ? form : {}
+  if (Array.isArray(values)) return values.find((value) => isCalled(value, text)) ?? text
+  if (Array.isArray(oneOf)) {
+    const choices = oneOf.filter(isRecord)
+    const choice = choices.find((one) => isCalled(one['const'], text) || isCalled(one['title'], text))
+    return choice?.['const'] ?? text
   }
   const isNumber = type === 'number' || type === 'integer'
   if (isNumber && text !== '' && Number.isFinite(Number(text))) return Number(text)
   if (type === 'boolean' && /^(?:yes|true)$/i.test(text)) return true
   if (type === 'boolean' && /^(?:no|false)$/i.test(text)) return false
   return text
+}
+
+function isCalled(name: unknown, text: string): boolean {
+  return String(name).toLowerCase() === text.toLowerCase()
 }
 
 /**

@@ -45,6 +45,18 @@ test('one part answers one question, the first that it fits', () => {
   assert.deepEqual(answered([], text('Ann')), {})
 })
 
+test('a choice is named by its value or its title, in any case', () => {
+  const choices = [{ const: 's', title: 'Small' }, { const: 'l', title: 'Large' }]
+  const open = [formOf('size', { size: { type: 'string', oneOf: choices } })]
+  for (const said of ['s', 'S', 'small', 'SMALL']) {
+    assert.deepEqual(answered(open, text(said)), { size: { size: 's' } }, said)
+  }
+  assert.deepEqual(answered(open, text('Medium')), {})
+  assert.deepEqual(answered([formOf('size', { size: { type: 'string', enum: ['s', 'l'] } })], text('L')), {
+    size: { size: 'l' },
+  })
+})
+
 test('a text of another format answers no question', () => {
   const properties = { mail: { type: 'string', format: 'email' } }
   const schema = { type: 'object', properties, required: ['mail'] }
