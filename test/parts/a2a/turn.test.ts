@@ -117,6 +117,15 @@ test('data stands in the artifact beside the words, and artifacts of the handler
     yield { data: { n: 1 } }
   })
   assert.equal(sumOf(await pieces.task('hello')), 'completed: One|{"n":1}')
+  const alone = callerOf(t, async function * () {
+    yield { data: { n: 1 } }
+  })
+  const { artifacts } = await alone.task('hello')
+  assert.deepEqual(artifacts?.map(({ parts }) => parts), [[{ type: 'data', data: { n: 1 } }]])
+  const events = await (await alone.stream('hello')).rest()
+  assert.deepEqual(events.flatMap((one) => one.what === 'artifact' ? [[one.append, one.last]] : []), [
+    [false, false], [false, true],
+  ])
 })
 
 test('what a handler tells of its progress is the message of the state', async (t) => {

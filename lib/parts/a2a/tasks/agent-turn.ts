@@ -6,6 +6,7 @@
  * on. An agent whose `replies` are `either` shows nothing before its first output, and may answer with a
  * message instead. Spec: A2A 1.0 §3.1.1, §3.4.
  */
+import { isTextOfData } from '../../../floors/answers/answer.ts'
 import { warnOfReply } from '../../../floors/answers/warnings.ts'
 import { questionParts } from '../../../floors/tasks/question-answer.ts'
 import { RunMemory } from '../../../floors/tasks/run-memory.ts'
@@ -293,6 +294,8 @@ export class AgentTurn implements TaskClient, CallChannel, CallFacts {
     if (this.#pieces > 0) {
       // Only now is it known that the pieces are all.
       const data = answer.data === undefined ? [] : [dataPart(answer)]
+      // The data takes the place of its text, as it does where an answer comes whole.
+      if (data.length > 0 && isTextOfData(answer.content, answer.data)) this.#pieces = 0
       const rest = state === 'completed' ? [...this.#waiting, ...data] : data
       const last = rest.pop() ?? { type: 'text', text: '' }
       for (const one of rest) void this.#addPiece(one)
