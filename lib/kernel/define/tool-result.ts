@@ -45,13 +45,13 @@ function isPart(item: unknown): boolean {
 
 /**
  * Whether an object is a whole result: it has structured content, or a list with a block in it, or it has
- * nothing but the members of a result and its content is texts and what names a type. Any other object is a
- * JSON value.
+ * nothing but the members of a result and is an error, or its content is texts and what names a type. Any
+ * other object is a JSON value.
  */
 function isWhole(output: unknown): output is ToolResultInput {
   if (!isRecord(output)) return false
-  const { content } = output
-  if (Object.hasOwn(output, 'structuredContent')) return true
+  const { content, isError } = output
+  if (Object.hasOwn(output, 'structuredContent') || (isError === true && isBareResult(output))) return true
   if (!Array.isArray(content)) return false
   return content.some(isContent) || (content.every(isPart) && isBareResult(output))
 }
@@ -61,7 +61,7 @@ function wholeOf(output: ToolResultInput): ToolResult {
     rejectUnknown('The result of a tool', output, Object.keys(resultMembers))
   }
   const { content, structuredContent, isError, _meta } = output
-  if (content !== undefined && !Array.isArray(content)) {
+  if ((content !== undefined || !Object.hasOwn(output, 'structuredContent')) && !Array.isArray(content)) {
     throw new TypeError(`The result of a tool has content ${show(content)}; write a list, as in ['Done.']`)
   }
   if (isError !== undefined && typeof isError !== 'boolean') {

@@ -50,6 +50,11 @@ const results: readonly (readonly [what: string, output: unknown, result: object
     content: [{ type: 'text', text: '"1970-01-01T00:00:00.000Z"' }],
     structuredContent: '1970-01-01T00:00:00.000Z',
   }],
+  ['a failure that says nothing', { content: [], isError: true }, { content: [], isError: true }],
+  ['an object that fails in its own way', { error: 'a', isError: true }, {
+    content: [{ type: 'text', text: '{"error":"a","isError":true}' }],
+    structuredContent: { error: 'a', isError: true },
+  }],
   ['an object that has content of its own', { content: 'a' },
     { content: [{ type: 'text', text: '{"content":"a"}' }], structuredContent: { content: 'a' } }],
 ]
@@ -71,6 +76,11 @@ const unfit: readonly (readonly [output: unknown, sentence: RegExp])[] = [
   [{ structuredContent: { a: 1 }, text: 'a' }, /^The result of a tool has no option 'text'; it has content,/],
   [{ content: 'a', structuredContent: 1 },
     /^The result of a tool has content "a"; write a list, as in \['Done\.'\]$/],
+  // As data it would be a success.
+  [{ content: 'a', isError: true },
+    /^The result of a tool has content "a"; write a list, as in \['Done\.'\]$/],
+  [{ content: said, isError: true }, /^The result of a tool has content an object; write a list, as in/],
+  [{ isError: true }, /^The result of a tool has content undefined; write a list, as in/],
   [{ content: [said], isError: 'yes' }, /^The result of a tool has isError "yes"; write true or false$/],
   [{ content: [said], _meta: 7 }, /^The result of a tool has _meta 7; write an object, or leave it out$/],
   [{ content: [said], _meta: [] }, /^The result of a tool has _meta an array; write an object/],
