@@ -97,6 +97,9 @@ test('what cannot be made into one item is refused', async (t) => {
     [{}, 400, 'input'],
     [{ input: [] }, 400, 'input'],
     [{ input: [{ type: 'compaction_trigger' }] }, 400, 'input[0].type'],
+    // It could not be read behind the item either, and nobody could mend it there.
+    [{ input: [{ role: 'user', content: 1 }] }, 400, 'input[0].content'],
+    [{ input: [{ role: 'user', content: 'a' }, { role: 'bot', content: 'b' }] }, 400, 'input[1].role'],
     [{ input: 'a', instructions: 1 }, 400, 'instructions'],
     [{ previous_response_id: 'resp_none' }, 400, 'previous_response_id'],
   ]

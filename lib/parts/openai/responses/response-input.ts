@@ -6,6 +6,7 @@
 import { givenMembers, isGiven, isRecord } from '../../../kernel/define/content.ts'
 import { nameIn, wrongBody, wrongMember } from '../../../floors/chat/members.ts'
 import { decodeMessages } from '../../../floors/chat/messages.ts'
+import { PassedOver } from '../../../floors/chat/passed-over.ts'
 import { chosenTools, decodeTools, mostCalls, nameWithin } from '../client-functions.ts'
 import { blockOfPart, isTextPart } from '../content-parts.ts'
 import { decodeFormat } from '../output-format.ts'
@@ -16,7 +17,6 @@ import type { ClientTool, ToolChoice } from '../../../kernel/define/client-tool.
 import type { OutputFormat } from '../output-format.ts'
 import type { RefusedMember } from '../refused-members.ts'
 import type { ChatDialect, Conversation } from '../../../floors/chat/messages.ts'
-import type { PassedOver } from '../../../floors/chat/passed-over.ts'
 
 export type ResponseItem = Readonly<Record<string, unknown>>
 
@@ -170,9 +170,13 @@ export function conversationOf(
 /** The items of a conversation that an agent can read. Throws `Fault('invalid')` for others. */
 export function readableItems(
   before: readonly ResponseItem[], input: readonly ResponseItem[], reader: CompactionOpener,
+  bounds: JsonBounds,
 ): readonly ResponseItem[] {
   const items = placedItems(before, input, reader)
   const messages = messagesOf(items)
+  // As they will be read: the user goes on behind them.
+  const next = { role: 'user', content: 'Go on' }
+  decodeMessages([...messages, next], dialect, bounds, new PassedOver(), (index) => items[index]?.at ?? '')
   return items.flatMap(({ item }, index) => messages[index] === undefined ? [] : [item])
 }
 

@@ -128,7 +128,8 @@ export async function compactResponse(
   requireModel(service, request.model, exchange)
   const owner = origin.principal.id
   const { before, input } = await askedItems(service, owner, request)
-  const items = readableItems(before, input, new CompactionReader(seal, owner, service.limits))
+  const { limits } = service
+  const items = readableItems(before, input, new CompactionReader(seal, owner, limits), limits)
   const sealed = await sealItems(seal, owner, items)
   return json({
     id: idFor('resp'), object: 'response.compaction', created_at: secondsNow(),
