@@ -12,7 +12,7 @@ const mistakes: readonly (readonly [rateLimit: unknown, sentence: RegExp])[] = [
   [{ perMinute: 0 }, /rateLimit.perMinute is 0; write a whole number above zero/],
   [{ perMinute: NaN }, /rateLimit.perMinute is NaN/],
   [{ perMinute: Infinity }, /rateLimit.perMinute is Infinity/],
-  [{ perMinute: '60' }, /rateLimit.perMinute is 60; write a whole number/],
+  [{ perMinute: '60' }, /rateLimit.perMinute is "60"; write a whole number/],
   [{ perMinute: 60, burst: 1.5 }, /rateLimit.burst is 1.5/],
 ]
 

@@ -5,6 +5,7 @@
 import { minutely } from '../../util/clock.ts'
 import { andThen } from '../../util/thenable.ts'
 import { Buckets } from '../../util/buckets.ts'
+import { show } from '../../define/validate.ts'
 import { Unavailable } from './auth.ts'
 import type { Log } from '../../define/log.ts'
 import type { Overuse } from '../message/exchange.ts'
@@ -73,7 +74,7 @@ function countOf({ name, policy, sentence }: Limit, { allowed, remaining, resetM
 function requireRateLimit(options: RateLimit): RateLimit {
   for (const [member, value] of Object.entries(options)) {
     if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue
-    throw new TypeError(`rateLimit.${member} is ${String(value)}; write a whole number above zero`)
+    throw new TypeError(`rateLimit.${member} is ${show(value)}; write a whole number above zero`)
   }
   const { perMinute, burst, initializePerMinute } = options
   if (perMinute === undefined && initializePerMinute === undefined) {
