@@ -203,9 +203,10 @@ const MAX_WANTS = 100
 /** One error of several of the same value, of which each says what it must be. */
 function joined(errors: readonly SchemaError[]): SchemaError {
   const [first] = errors
-  const wants = new Set(errors.map(({ message }) => message.replace(/^must be /, '')))
+  const wants = [...new Set(errors.map(({ message }) => message.replace(/^must be /, '')))]
   const expected = [...new Set(errors.flatMap((error) => error.expected))]
-  return { ...first!, ...failureOf(first!.keyword, `must be ${[...wants].slice(0, MAX_WANTS).join(' or ')}`, expected) }
+  const message = `must be ${wants.slice(0, MAX_WANTS).join(' or ')}`
+  return { ...first!, ...failureOf(first!.keyword, message, expected) }
 }
 
 /** The beginning of a text, as much as takes no more than so many bytes in JSON, and `…` for the rest. */

@@ -5,7 +5,6 @@
 import { minutely } from '../../util/clock.ts'
 import { andThen } from '../../util/thenable.ts'
 import { Buckets } from '../../util/buckets.ts'
-import { show } from '../../define/validate.ts'
 import { Unavailable } from './auth.ts'
 import type { Log } from '../../define/log.ts'
 import type { Overuse } from '../message/exchange.ts'
@@ -74,7 +73,8 @@ function countOf({ name, policy, sentence }: Limit, { allowed, remaining, resetM
 function requireRateLimit(options: RateLimit): RateLimit {
   for (const [member, value] of Object.entries(options)) {
     if (value === undefined || (Number.isSafeInteger(value) && value > 0)) continue
-    throw new TypeError(`rateLimit.${member} is ${show(value)}; write a whole number above zero`)
+    const shown = typeof value === 'string' ? `"${value}"` : String(value)
+    throw new TypeError(`rateLimit.${member} is ${shown}; write a whole number above zero`)
   }
   const { perMinute, burst, initializePerMinute } = options
   if (perMinute === undefined && initializePerMinute === undefined) {
