@@ -15,13 +15,13 @@ interface Taken { readonly answer: ElicitAnswer | UrlAnswer; readonly left: read
 
 /**
  * The answers in a message, by the keys of their questions. One part answers one question, in the order in
- * which they were asked. A part whose check takes more than `maxSteps` does not fit.
+ * which they were asked, data before texts. A part whose check takes more than `maxSteps` does not fit.
  */
 export function answersFrom(
   open: readonly TaskQuestion[], parts: readonly Content[], maxSteps: number,
 ): ReadonlyMap<string, ElicitAnswer | UrlAnswer> {
   const answers = new Map<string, ElicitAnswer | UrlAnswer>()
-  let left = parts
+  let left = dataFirst(parts)
   for (const { key, question } of open) {
     const taken = answerFrom(question, left, maxSteps)
     if (taken === undefined) continue
@@ -88,9 +88,14 @@ function whyUnfit(
 ): string | undefined {
   const form = open.map(({ question }) => question).find((question) => question.what === 'elicit')
   if (form === undefined) return undefined
-  const content = parts.map((part) => contentFrom(part, form)).find(isRecord)
+  const content = dataFirst(parts).map((part) => contentFrom(part, form)).find(isRecord)
   if (content === undefined) return 'The answer has to be data that fits the form.'
   return `The answer does not fit the form: ${formFault(form.schema, content, maxSteps)}.`
+}
+
+/** A text beside data is for people. */
+function dataFirst(parts: readonly Content[]): readonly Content[] {
+  return [...parts.filter(({ type }) => type === 'data'), ...parts.filter(({ type }) => type !== 'data')]
 }
 
 function contentFrom(part: Content, { schema }: Form): unknown {
