@@ -3,7 +3,7 @@
  * Throws `Fault('invalid')` for a part that an agent would not see.
  * Spec: https://platform.openai.com/docs/api-reference/chat/create and …/responses/create
  */
-import { isGiven, isRecord, text } from '../../kernel/define/content.ts'
+import { base64, isGiven, isRecord, text } from '../../kernel/define/content.ts'
 import { unseen } from '../../kernel/define/validate.ts'
 import { decodeBase64 } from '../../kernel/wire/base64.ts'
 import { readDataUrl } from '../../floors/chat/data-url.ts'
@@ -84,7 +84,9 @@ function fileOfPart({ file_data: given, file_url: url, filename }: Members, at: 
   const name = filename ? nameIn(filename, `${at}.filename`) : undefined
   if (isGiven(url)) return fileAt(stringIn(url, `${at}.file_url`), `${at}.file_url`, name, 'file')
   if (!isGiven(given)) throw wrongMember(`${at}.file_data`, 'is missing: no files are kept here')
-  const { mimeType, data } = dataIn(given, `${at}.file_data`)
+  const bare = typeof given === 'string' && !/^data:/i.test(given) ? base64(given) : undefined
+  if (bare) return attachmentOf(bare, 'application/octet-stream', name ?? 'file')
+  const { mimeType, data } = dataIn(given, `${at}.file_data`, 'base64, or ')
   return attachmentOf(data, mimeType, name ?? 'file')
 }
 

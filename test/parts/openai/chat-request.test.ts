@@ -209,6 +209,10 @@ const understood: readonly (readonly [what: string, members: object, read: Parti
     type: 'resource',
     resource: { uri: 'attachment:%EF%BF%BD', mimeType: 'text/plain', blob: 'AAAA' },
   }] }],
+  ['a file as base64 alone', ofParts(part('file', { filename: 'a.bin', file_data: 'AA-_' })), { message: [{
+    type: 'resource',
+    resource: { uri: 'attachment:a.bin', mimeType: 'application/octet-stream', blob: 'AA+/' },
+  }] }],
   ['a picture as a file', ofParts(part('file', { file_data: png })), {
     message: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
   }],
@@ -312,6 +316,8 @@ const refused: readonly (readonly [
     'messages[0].content[0].input_audio.format', /wav or mp3/],
   ['a sound of nothing', ofParts(part('input_audio', { data: '', format: 'wav' })),
     'messages[0].content[0].input_audio.data', /base64/],
+  ['a file of nothing', ofParts(part('file', { file_data: '' })),
+    'messages[0].content[0].file.file_data', /must be base64, or a data URI with base64/],
   ['a file that is kept elsewhere', ofParts(part('file', { file_id: 'file-1' })),
     'messages[0].content[0].file.file_data', /no files are kept here/],
 ]
