@@ -169,9 +169,9 @@ function checkForm(schema: FormSchema): void {
       + `{ type: 'object', properties: { name: { type: 'string' } } }`)
   }
   for (const [name, property] of Object.entries(properties)) {
-    const { type, items, format, enum: choices } = isRecord(property) ? property : {}
+    const { type, items, format, enum: choices, anyOf: either, oneOf } = isRecord(property) ? property : {}
     const { type: itemType, enum: itemChoices, anyOf } = type === 'array' && isRecord(items) ? items : {}
-    requireTextChoices(name, type, choices)
+    requireTextChoices(name, type, type === undefined ? choices ?? either ?? oneOf : choices)
     requireTextChoices(name, itemType, itemChoices)
     if (!primitives.has(type) && !Array.isArray(itemChoices ?? anyOf)) {
       throw new TypeError(`call.elicit has a form whose '${name}' is no string, number, integer, boolean or `

@@ -56,6 +56,8 @@ const refused: readonly (readonly [what: string, question: Loose, sentence: RegE
   ['a task that is none', { ...form({}), task: 60 }, /^call\.elicit has task 60; write \{ ttlMs: 60_000 \}/],
   ['an id that is no text', { ...address('https://a.example'), elicitationId: 5 }, /elicitationId 5; write/],
   ['a list in a form', field({ type: 'array', items: { type: 'string' } }), flat],
+  ['choices of a library', field({ anyOf: [{ type: 'string', const: 's' }, { const: 'l' }] }), texts],
+  ['choices with titles and no type', field({ oneOf: [{ const: 's', title: 'S' }] }), texts],
   ['a list of objects in a form', field({ type: 'array', items: { type: 'object' } }), flat],
   ['a choice without a type', field({ enum: ['a', 'b'] }), texts],
   ['a choice of numbers that is called a text', field({ type: 'string', enum: [1, 2] }), texts],
