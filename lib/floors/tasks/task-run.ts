@@ -33,6 +33,8 @@ import type { Tasks } from './tasks.ts'
 
 export interface TaskClient {
   can(what: Ability): boolean
+  /** Why it cannot be asked. Left out: it has not declared that it can. */
+  readonly silence?: string | undefined
   /** Throws a `Fault` for a question that the client cannot be asked. */
   check?(question: Question): void
   /** An answer that the client has given before there was a task; undefined where there is none. */
@@ -133,6 +135,7 @@ export class TaskRun implements CallChannel, RunningTask {
   }
 
   can(what: Ability): boolean { return this.#client.can(what) }
+  get silence(): string | undefined { return this.#client.silence }
   completeElicitation(id: string): void { this.#client.completeElicitation?.(id) }
 
   ask(question: Question): Promise<unknown> {

@@ -190,6 +190,19 @@ test('of a form with several values a text fills the only string', async (t) => 
   assert.equal(sumOf(await bot.task(data(both), { taskId: strict.id })), `completed: ${JSON.stringify(both)}`)
 })
 
+test('what no client of A2A can be asked is refused with what there is instead', async (t) => {
+  const bot = callerOf(t, async (prompt, call) => {
+    if (prompt === 'late') call.progress(1, 2, 'Began')
+    return String((await call.roots()).length)
+  })
+  for (const prompt of ['early', 'late']) {
+    const { status: { state, message } } = await bot.task(prompt)
+    const text = message?.parts[0]?.type === 'text' ? message.parts[0].text : ''
+    assert.equal(state, 'failed')
+    assert.match(text, /^This client cannot be asked: A2A has no such question, only forms and addresses\. /)
+  }
+})
+
 test('an address to open makes the task auth-required, and whoever goes on has opened it', async (t) => {
   const bot = callerOf(t, async (_prompt, call) => (
     (await call.elicit({ message: 'Allow it', url: 'https://example.com/allow' })).action

@@ -65,6 +65,7 @@ export type TurnOutcome = { readonly task: Task | undefined } | MessageResult
 export class AgentTurn implements TaskClient, CallChannel, CallFacts {
   readonly protocol: Protocol = 'a2a'
   readonly isResumable = true
+  readonly silence = 'A2A has no such question, only forms and addresses'
   readonly run: number | undefined
   readonly call: LiveCall
   readonly #setup: TurnSetup
