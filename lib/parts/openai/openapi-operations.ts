@@ -79,7 +79,7 @@ const schemas: DocumentPart = {
   }),
   ResponseRequest: objectOf('model! input! instructions previous_response_id stream:boolean store:boolean '
     + `background:boolean generate:boolean tools ${CALLS} text metadata user safety_identifier `
-    + 'prompt_cache_key', {
+    + 'prompt_cache_key truncation context_management', {
     ...calls,
     model: described(TEXT, 'The id of an agent or a group.'),
     input: {
@@ -92,6 +92,10 @@ const schemas: DocumentPart = {
       + 'types are passed over.'),
     text: { type: 'object', description: '`format`: what the answer must be.' },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
+    truncation: {
+      enum: ['auto', 'disabled'], description: 'Shown again. An agent gets the whole conversation in any case.',
+    },
+    context_management: described(objects, 'Nothing is compacted: an agent gets the whole conversation.'),
   }),
   CompactionRequest: objectOf('model! input instructions previous_response_id', {
     model: described(TEXT, 'The id of an agent or a group.'),
