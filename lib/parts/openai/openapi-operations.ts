@@ -93,7 +93,7 @@ const schemas: DocumentPart = {
     text: { type: 'object', description: '`format`: what the answer must be.' },
     metadata: { type: 'object', description: 'Handed to the agent as it is.' },
     truncation: {
-      enum: ['auto', 'disabled'], description: 'Shown again. An agent gets the whole conversation in any case.',
+      enum: ['auto', 'disabled'], description: 'Shown again: an agent gets the whole conversation.',
     },
     context_management: described(objects, 'Nothing is compacted: an agent gets the whole conversation.'),
   }),
